@@ -232,12 +232,16 @@ export class Subject {
   }
 
   async #find(name: string): Promise<string | undefined> {
+    const seen = new Set<unknown>();
     for (let offset = 0; ; offset += 1000) {
       const page = await this.ask('GET', `/v1/batch?limit=1000&offset=${offset}`);
       const batches = arrayOf(page, 'the list');
       const found = batches.find((batch) => batch['name'] === name)?.['batch_uuid'];
       if (typeof found === 'string') return found;
-      if (batches.length === 0) return undefined;
+      // Pages that go on for ever are no reason to read for ever.
+      const before = seen.size;
+      for (const batch of batches) seen.add(batch['batch_uuid']);
+      if (seen.size === before) return undefined;
     }
   }
 

@@ -9,6 +9,7 @@ import {
 } from '../../src/conformance/check-conformance.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import { parseFaultPlan, type ServiceOptions } from '../../src/service/index.js';
+import { startServer } from '../client/test-server.js';
 import { all } from '../service/wire.js';
 import { withService } from '../service/with-service.js';
 
@@ -97,6 +98,35 @@ describe('a service that deviates', () => {
     const { outcome, note } =
       report.clauses.find(({ clause }) => clause === '3 rule 3 at once') ?? {};
     expect([outcome, note]).toEqual(['fails', '20 launches say "ok"']);
+  });
+
+  it('fails where pages do not follow the offset, and where an export lacks its sections by default', async () => {
+    const { service } = await withService(lingering);
+    const proxy = await startServer(({ method, url, headers, body }, response) => {
+      const target = new URL(url, service.baseUrl);
+      target.searchParams.delete('offset');
+      const { searchParams } = target;
+      if (searchParams.has('format') && !searchParams.has('include_details')) {
+        searchParams.set('include_details', 'false');
+      }
+      const kept = ['x-api-key', 'content-type'].flatMap((name) => {
+        const value = headers[name];
+        return typeof value === 'string' ? [[name, value] as const] : [];
+      });
+      const sent = method === 'GET' ? null : new Uint8Array(body);
+      const asked = fetch(target, { method, body: sent, headers: Object.fromEntries(kept) });
+      void asked.then(async (answer) => {
+        response.writeHead(answer.status, {
+          'content-type': answer.headers.get('content-type') ?? '',
+        });
+        response.end(new Uint8Array(await answer.arrayBuffer()));
+      });
+    });
+    const report = await checkConformance({ ...service, baseUrl: proxy.baseUrl, spend: true });
+    const failed = report.clauses.filter(({ outcome }) => outcome === 'fails');
+    expect(failed.map(({ clause }) => clause)).toEqual(
+      expect.arrayContaining(['4 GET /v1/batch pages', '4 note 3 default']),
+    );
   });
 
   it('is not checked at all when it does not take the key, or is not there', async () => {

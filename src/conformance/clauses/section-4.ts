@@ -4,6 +4,8 @@ import { arrayOf, expectRefused, expectTaken, objectOf, expectThat } from '../sh
 
 const farFuture = '2999-01-01T00:00:00Z';
 const farPast = '1970-01-02T00:00:00Z';
+/** So many batches are read in pages of two. */
+const mostPaged = 20;
 
 /** Operations (spec 4): each is there, and answers as its line says. */
 export const section4: readonly Clause[] = [
@@ -34,6 +36,31 @@ export const section4: readonly Clause[] = [
       expectRefused(await list(`offset=${offset}`), `offset=${offset}`);
     }
   }),
+  free(
+    '4 GET /v1/batch pages',
+    'pages of limit and offset together give each batch of the list once',
+    async (subject) => {
+      await subject.ready();
+      await subject.spare();
+      await subject.newBatch();
+      const list = async (limit: number, offset: number) => {
+        const query = `?limit=${limit}&offset=${offset}`;
+        const page = arrayOf(await subject.ask('GET', `/v1/batch${query}`), query);
+        expectThat(page.length <= limit, `${query} gives ${page.length} batches`);
+        return page.map((batch) => batch['batch_uuid']);
+      };
+      const whole = await list(1000, 0);
+      const paged: unknown[] = [];
+      const count = Math.min(whole.length, mostPaged);
+      for (let offset = 0; offset < count; offset += 2) paged.push(...(await list(2, offset)));
+      expectThat(new Set(paged).size === paged.length, 'a batch is on two pages');
+      expectThat(paged.length === count, `pages of ${count} batches have ${paged.length}`);
+      expectThat(
+        paged.every((uuid) => whole.includes(uuid)),
+        'a page has a batch that the list lacks',
+      );
+    },
+  ),
   free(
     '4 GET /v1/batch dates',
     'from_date and to_date: date-times that bound the list',
@@ -135,6 +162,19 @@ export const section4: readonly Clause[] = [
         `without sections there are ${without} members for ${addresses.length} addresses`,
       );
       expectThat((await members(true, true)) >= without, 'with sections there are fewer');
+    },
+  ),
+  spend(
+    '4 note 3 default',
+    'both are true by default: an export that names neither has the sections of one that asks for them',
+    async (subject) => {
+      const { uuid } = await subject.verified('email');
+      const members = async (query: string) =>
+        Object.keys(await subject.exported(uuid, query))
+          .toSorted()
+          .join('\n');
+      const given = await members('&include_details=true&include_statistics=true');
+      expectThat((await members('')) === given, 'it has other members');
     },
   ),
   notObservable(
