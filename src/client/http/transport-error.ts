@@ -45,6 +45,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
+  UND_ERR_DESTROYED: "the client's connections were closed",
 };
 
 /** The error for a broken connection. */
