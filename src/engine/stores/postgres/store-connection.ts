@@ -104,10 +104,12 @@ export class StoreConnection {
     giveUpAfterMs: number,
   ): Promise<readonly Row[]> {
     const leftMs = this.#leftMs(giveUpAfterMs);
-    if (leftMs === 0) throw new LateAnswer();
+    if (leftMs === 0 && this.#failingSince !== undefined) throw new LateAnswer();
     this.#failingSince ??= this.#clock.now();
+    // One try is made, even where nothing is waited for.
+    const ms = leftMs === 0 ? answerTimeoutMs : Math.min(answerTimeoutMs, leftMs);
     try {
-      const rows = await this.#askOnce<Row>(text, values, Math.min(answerTimeoutMs, leftMs));
+      const rows = await this.#askOnce<Row>(text, values, ms);
       this.#failingSince = undefined;
       return rows;
     } catch (error) {
