@@ -198,14 +198,15 @@ export function retried(state: BatchState, isUnbroken: boolean): BatchState {
   const { uuid, attempt, fresh, launched } = state;
   if (uuid === undefined) return { ...planned, attempt: attempt + 1 };
   const found = { uuid, isFound: false, attempt, fresh, ...renewed };
-  if (isOwed(state)) return { ...found, doubt: false, stage: 'done', broken: 0, isRetried: true };
+  if (isExportRetriable(state))
+    return { ...found, doubt: false, stage: 'done', broken: 0, isRetried: true };
   if (launched && isUnbroken)
     return { ...found, doubt: true, stage: 'launching', answeredError: false };
   return { ...planned, attempt: attempt + 1 };
 }
 
 /** Whether only the export of a failed batch was wrong: it is paid for, and may be exported again. */
-export function isOwed(state: BatchState): boolean {
+export function isExportRetriable(state: BatchState): boolean {
   if (state.stage !== 'failed') return false;
   return isExportWrong(state.reason);
 }

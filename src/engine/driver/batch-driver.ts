@@ -147,9 +147,9 @@ class Drive {
   async #takesAnother(): Promise<boolean> {
     const options = this.#options;
     const before = this.#state;
-    if (!options.lookAgain) return false;
+    if (!options.checkBeforeLaunch) return false;
     const look = async (): Promise<BatchState> =>
-      (await options.lookAgain?.(this.#batch, before)) ?? before;
+      (await options.checkBeforeLaunch?.(this.#batch, before)) ?? before;
     await this.#become(await (options.inTurn?.(look) ?? look()));
     if ('uuid' in this.#state && this.#state.uuid !== undefined) {
       options.uuids.mustTake(this.#state.uuid, this.#name());

@@ -23,7 +23,7 @@ import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
 
 /** Where batches are recorded and their results go. */
-interface PoolPorts extends Pick<DrivePorts, 'leavesLaunched' | 'lookAgain'> {
+interface PoolPorts extends Pick<DrivePorts, 'leavesLaunched' | 'checkBeforeLaunch'> {
   /** The claim on an added batch or part. @throws ClaimRevokedError */
   claim(batch: Batch): BatchClaim;
   /** Its state in an earlier process. @default none */
@@ -46,7 +46,7 @@ interface PoolPorts extends Pick<DrivePorts, 'leavesLaunched' | 'lookAgain'> {
    */
   freed?(): void;
   /** How many batches may still be added. @default any number */
-  toCome?(): number;
+  claimable?(): number;
 }
 
 interface BatchPoolOptions {
@@ -123,7 +123,7 @@ export class BatchPool {
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,
       pace: new PollEstimator(
-        () => this.#inHand + this.#waiting.length + (ports.toCome?.() ?? Infinity),
+        () => this.#inHand + this.#waiting.length + (ports.claimable?.() ?? Infinity),
       ),
       gate: this.gate,
       refusedSizes: new RefusedSizes(),

@@ -57,7 +57,7 @@ export interface DrivePorts {
    * Called before each launch: gives another upload of the batch that another process made or launched.
    * @default there is no other process
    */
-  lookAgain?(batch: Batch, state: BatchState): Promise<BatchState>;
+  checkBeforeLaunch?(batch: Batch, state: BatchState): Promise<BatchState>;
   /** Called each time that the service gives an unknown status. */
   onUnknownStatus?(status: string, name: string): void;
   /** Makes a request in its turn. @default at once */

@@ -38,11 +38,11 @@ export interface TimedBatch {
  */
 export class PollEstimator {
   readonly #paces = new Map<string, Map<number, SizePace>>();
-  readonly #toCome: () => number;
+  readonly #remaining: () => number;
 
-  /** @param toCome how many more batches an earlier look may serve; bounded by the number so far */
-  constructor(toCome: () => number = () => Infinity) {
-    this.#toCome = toCome;
+  /** @param remaining how many more batches an earlier look may serve; bounded by the number so far */
+  constructor(remaining: () => number = () => Infinity) {
+    this.#remaining = remaining;
   }
 
   begin(stage: string, { type, addresses }: TimedBatch): StageTiming {
@@ -55,7 +55,7 @@ export class PollEstimator {
     if (!pace) sizes.set(size, (pace = new SizePace(nearestOf(sizes, size))));
     pace.begun += 1;
     const guess = Math.round(guessMs + guessMsPerRoot[type] * Math.sqrt(addresses));
-    return new StageTiming(pace, guess, this.#toCome);
+    return new StageTiming(pace, guess, this.#remaining);
   }
 }
 
@@ -138,14 +138,14 @@ class SizePace {
 export class StageTiming {
   readonly #pace: SizePace;
   readonly #guessMs: number;
-  readonly #toCome: () => number;
+  readonly #remaining: () => number;
   #lookedMs = 0;
   #missedMs = 0;
 
-  constructor(pace: SizePace, guess: number, toCome: () => number) {
+  constructor(pace: SizePace, guess: number, remaining: () => number) {
     this.#pace = pace;
     this.#guessMs = guess;
-    this.#toCome = toCome;
+    this.#remaining = remaining;
   }
 
   /**
@@ -156,7 +156,7 @@ export class StageTiming {
     const { lowerMs, upperMs, nearest, begun, probing } = this.#pace;
     if (upperMs === undefined) return nearest?.upperMs ?? this.nextMs(intervalMs);
     const spanMs = upperMs - lowerMs;
-    const served = Math.min(begun, this.#toCome());
+    const served = Math.min(begun, this.#remaining());
     const worth = (served * spanMs) / (worthTrying * intervalMs);
     if (worth <= 1 || (probing && probing !== this)) return upperMs;
     this.#pace.probing = this;

@@ -289,7 +289,7 @@ export class RunLifecycle {
     if (end.isWhole && history) await this.#place.keepResults(history, end.batches);
     const { tally, sink, isSuspect } = await outputClaim.output.finish();
     onProgress?.({ stage: 'written', rows: plannedInput.entry.rows - rowsLeftAlone(sink) });
-    if (end.isWhole) await end.tidy(async () => outputClaim.claim.confirm());
+    if (end.isWhole) await end.deleteUnneeded(async () => outputClaim.claim.confirm());
     const earlier = creditsBefore(runsBefore);
     const written = {
       ...summarize({

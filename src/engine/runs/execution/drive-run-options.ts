@@ -52,5 +52,5 @@ export interface DriveRunEnd {
    *
    * @param confirm called before anything is deleted
    */
-  tidy(confirm: () => Promise<void>): Promise<void>;
+  deleteUnneeded(confirm: () => Promise<void>): Promise<void>;
 }

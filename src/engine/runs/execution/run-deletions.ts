@@ -116,8 +116,8 @@ export class RunDeletions {
     this.#left.push(...(left ?? ids));
   }
 
-  /** See `DriveRunEnd.tidy`. */
-  async tidy(confirm: () => Promise<void>): Promise<void> {
+  /** See `DriveRunEnd.deleteUnneeded`. */
+  async deleteUnneeded(confirm: () => Promise<void>): Promise<void> {
     const { run, store } = this.#options;
     if (!store.isShared) return;
     for (const { batch, state } of this.#log.batches()) {

@@ -76,14 +76,14 @@ class RunDrive {
         state: (batch) => this.#batches.state(batch),
         charge: (batch) => this.#batches.log.charge(batch),
         leavesLaunched: () => this.#leavesLaunched,
-        lookAgain: async (batch, state) => reconciliation.lookAgain(batch, state),
+        checkBeforeLaunch: async (batch, state) => reconciliation.checkBeforeLaunch(batch, state),
         claim: (batch) => this.#batches.observedClaim(batch),
         collect: async (batch, open) =>
           this.#settling.collect(batch, open, this.#batches.held(batch)),
         leave: async (batch, state, parts) => this.#leave(batch, state, parts),
         claimRevoked: (batch) => this.#batches.dropClaim(batch),
         freed: () => this.#shared.notify(),
-        toCome: () => this.#shared.toCome,
+        claimable: () => this.#shared.claimable,
         onNotice: (given) => run.onProgress?.(noticed(given)),
       },
     );
@@ -162,7 +162,7 @@ class RunDrive {
         await this.#settling.settleAll();
         if (isPartial) for (const batch of batches) plan.join.settleUnfinished(batch);
       },
-      tidy: async (confirm) => this.#deletions.tidy(confirm),
+      deleteUnneeded: async (confirm) => this.#deletions.deleteUnneeded(confirm),
     };
   }
 

@@ -31,7 +31,7 @@ export class WorkerLoop {
   readonly #options: WorkerLoopOptions;
   /** Batches of others, or to be claimed. */
   #open = new Set<Batch>();
-  #isMeant = (_state: BatchState): boolean => true;
+  #isAwaited = (_state: BatchState): boolean => true;
   /** Whether something may have changed since the last round. */
   #hasChanged = false;
   #wake: (() => void) | undefined;
@@ -54,7 +54,7 @@ export class WorkerLoop {
   }
 
   /** Most batches that this process may still claim. */
-  get toCome(): number {
+  get claimable(): number {
     return this.#open.size;
   }
 
@@ -71,11 +71,11 @@ export class WorkerLoop {
    * has stopped; where credits stop it, launched batches are still finished. A batch is examined when it has
    * changed, not in every round.
    *
-   * @param isMeant whether to wait for a batch that another process may have
+   * @param isAwaited whether to wait for a batch that another process may have
    */
-  async toEnd(isMeant: (state: BatchState) => boolean): Promise<void> {
+  async toEnd(isAwaited: (state: BatchState) => boolean): Promise<void> {
     const { drive, run, batches } = this.#options;
-    this.#isMeant = isMeant;
+    this.#isAwaited = isAwaited;
     await this.applyRemote();
     this.#open = new Set([...batches.all].filter((batch) => this.#isOpen(batch)));
     for (;;) {
@@ -103,7 +103,7 @@ export class WorkerLoop {
   #isOpen(batch: Batch): boolean {
     const { isOpen, batches, drive } = this.#options;
     const state = batches.state(batch);
-    if (!isOpen(batch) || !this.#isMeant(state)) return false;
+    if (!isOpen(batch) || !this.#isAwaited(state)) return false;
     return isRunning(state) || !drive.gate.isClosedTo(batch);
   }
 

@@ -5,7 +5,7 @@ import { StateError } from '../../../platform/errors/errors.js';
 import type { Decisions, PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import type { RunState } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
-import { isOwed } from '../../batches/batch-state.js';
+import { isExportRetriable } from '../../batches/batch-state.js';
 import { notice } from '../../../platform/text/notices.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -40,11 +40,10 @@ export function sendsEarlierAgain(
  * A finished run that lacks paid results requests them before anything else, whatever list comes. Addresses
  * that failed otherwise are sent again, as by any later run.
  */
-export function withOwed<Run extends Pick<ResolvedRun, 'retryFailed' | 'onChange' | 'onProgress'>>(
-  run: Run,
-  state: RunState,
-): Run {
-  const owed = [...state.batches.values()].filter((entry) => isOwed(entry.state)).length;
+export function withRetriableExports<
+  Run extends Pick<ResolvedRun, 'retryFailed' | 'onChange' | 'onProgress'>,
+>(run: Run, state: RunState): Run {
+  const owed = [...state.batches.values()].filter((entry) => isExportRetriable(entry.state)).length;
   if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
   const { startedAt: started_at } = state.run;
   run.onProgress?.(noticed(notice('results_owed', { batches: owed, started_at })));

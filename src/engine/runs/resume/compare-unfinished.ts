@@ -25,7 +25,7 @@ import {
   type PlannedRun,
   refuseOthers,
   sendsEarlierAgain,
-  withOwed,
+  withRetriableExports,
 } from './compare-run.js';
 import { rowDecisionsOf } from './new-run.js';
 import { doubtfulState } from './reconcile.js';
@@ -68,7 +68,7 @@ export class UnfinishedComparison {
     const stored =
       options.fresh === true ? undefined : await readDirectoryState(options.files, stateDir);
     if (!stored?.state.run || !hasSent(stored.state)) return undefined;
-    const given = withOwed({ ...options, onProgress: undefined }, stored.state);
+    const given = withRetriableExports({ ...options, onProgress: undefined }, stored.state);
     if (isOver(stored.state, given.retryFailed)) return undefined;
     return new UnfinishedComparison(given, stored, stored.state.run);
   }

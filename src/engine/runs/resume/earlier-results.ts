@@ -3,7 +3,7 @@ import type { FileSystem } from '../../../platform/files/file-system.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
 import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
-import { isOwed, mayHaveLaunched } from '../../batches/batch-state.js';
+import { isExportRetriable, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, readLines } from '../../batches/batch.js';
 import { collectLaunched } from '../../driver/collect-launched.js';
 import { HistoryEntries } from '../../history/history-entries.js';
@@ -87,7 +87,7 @@ async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<
       if (!kept) failed.fill(outcomes.idOf('failed', reason));
       yield {
         isKept: kept !== undefined,
-        isRetried: !kept && !isOwed(state),
+        isRetried: !kept && !isExportRetriable(state),
         batchUuid: 'uuid' in state ? (state.uuid ?? '') : '',
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,

@@ -27,7 +27,7 @@ import {
   type PlannedRun,
   refuseOthers,
   sendsEarlierAgain,
-  withOwed,
+  withRetriableExports,
 } from './compare-run.js';
 import { type Decisions, outputIdOf, type RunEntry } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -55,7 +55,7 @@ export class DirectoryRun implements RunLocation {
   #compared: Compared | undefined;
 
   private constructor(run: ResolvedRun, store: StateDirectory) {
-    this.run = withOwed(run, store.state);
+    this.run = withRetriableExports(run, store.state);
     this.store = store;
   }
 

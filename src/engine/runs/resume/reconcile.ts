@@ -4,7 +4,7 @@ import { isLaunched } from '../../batches/uploads/delete-uploads.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import {
   isLaunchInDoubt,
-  isOwed,
+  isExportRetriable,
   mayHaveLaunched,
   planned,
   retried,
@@ -140,7 +140,7 @@ export class Reconciliation {
    * launch in its place. The first process of a run is alone, and checks only batches that were lost or sent
    * again.
    */
-  async lookAgain(batch: Batch, state: BatchState): Promise<BatchState> {
+  async checkBeforeLaunch(batch: Batch, state: BatchState): Promise<BatchState> {
     // A shared store refuses launches by processes that have not read the list since it was restored, if it
     // knows of that: where its files were put back unchanged, only its restart shows.
     const isShared = this.#sharedBefore !== undefined;
@@ -201,7 +201,8 @@ export class Reconciliation {
    * launch may still arrive is continued: two uploads would both be paid for.
    */
   async retry(batch: Batch, state: BatchState): Promise<BatchState> {
-    const inDoubt = state.stage === 'failed' && state.launched && !isOwed(state) && state.uuid;
+    const inDoubt =
+      state.stage === 'failed' && state.launched && !isExportRetriable(state) && state.uuid;
     const status = inDoubt ? await this.#statusOf(inDoubt) : undefined;
     const again = retried(state, status !== undefined && !isUseless(state, status));
     if (again === state || again.stage !== 'planned') return again;
