@@ -1,4 +1,5 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
+import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 /** A server of this machine that is ready. */
@@ -47,8 +48,19 @@ export async function startProgram(
   };
 }
 
+/** Whether a connection is taken. */
+export async function isListening(port: number, address = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, address, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
+
 const pauseMs = 50;
 
-async function untilAnswered(ready: () => Promise<boolean>): Promise<void> {
+export async function untilAnswered(ready: () => Promise<boolean>): Promise<void> {
   while (!(await ready())) await setTimeout(pauseMs);
 }

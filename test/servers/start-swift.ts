@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +7,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { onTestFinished } from 'vitest';
 import { debianProgram } from './debian-program.js';
 import { freePort } from './free-port.js';
-import { startProgram } from './start-program.js';
+import { isListening, startProgram } from './start-program.js';
 
 const kinds = ['account', 'container', 'object'] as const;
 
@@ -57,7 +56,7 @@ export async function withSwift(): Promise<{
     ];
     await writeFile(path, [...common, ...lines, ''].join('\n'));
     const program = debianProgram(`/usr/bin/swift-${kind}-server`, `swift-${kind}`);
-    const { stop } = await startProgram(program, [path], () => answers(port));
+    const { stop } = await startProgram(program, [path], () => isListening(port));
     stops.push(stop);
   };
   const ports = await Promise.all(kinds.map(() => freePort()));
@@ -114,16 +113,4 @@ export async function withSwift(): Promise<{
       AWS_REGION: 'us-east-1',
     },
   };
-}
-
-async function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    const end = (exists: boolean): void => {
-      socket.destroy();
-      resolve(exists);
-    };
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-  });
 }

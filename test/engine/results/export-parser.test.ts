@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { readExport } from '../../../src/engine/results/export-parser.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
+import { heldBytes } from '../../platform/held-bytes.js';
 import { anyMember, anyText, expectedRecords } from './any-export.js';
 import { anyEdit, base, change, read, reference, retold } from './changed-export.js';
 import {
@@ -204,13 +205,13 @@ describe('sections', () => {
     );
     const times = Math.ceil(2 ** 24 / chunk.length);
     let mostRetained = 0;
-    const before = process.memoryUsage().arrayBuffers;
+    const before = heldBytes();
     async function* body(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(`{"details":{`);
       for (let index = 0; index < times; index += 1) {
         yield chunk;
         if (index % 32 > 0) continue;
-        mostRetained = Math.max(mostRetained, process.memoryUsage().arrayBuffers - before);
+        mostRetained = Math.max(mostRetained, heldBytes() - before);
       }
       yield Buffer.from(`"end":0},"a@example.com":${record}}`);
     }

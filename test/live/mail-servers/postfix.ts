@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debianProgram } from '../../servers/debian-program.js';
 import { freePort } from '../../servers/free-port.js';
+import { isListening, untilAnswered } from '../../servers/start-program.js';
 
 /** Where `.ci/run` unpacks it: Debian lets no second mail server be installed beside Exim. */
 const unpacked = '/usr/local/lib/postfix-for-tests';
@@ -117,7 +117,7 @@ export async function startPostfix(options: {
   try {
     for (const { address } of servers) {
       const early = ended.then(() => Promise.reject(new Error('it ended')));
-      await Promise.race([untilListening(address, port), early]);
+      await Promise.race([untilAnswered(() => isListening(port, address)), early]);
     }
   } catch (cause) {
     const why = `${said}${await log()}`;
@@ -174,23 +174,6 @@ function masterText(servers: readonly PostfixServer[], port: number): string {
   ].join('\n');
 }
 
-/** A connection is taken as soon as somebody listens. */
-async function untilListening(address: string, port: number): Promise<void> {
-  for (;;) {
-    const exists = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, address, () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.on('error', () => resolve(false));
-    });
-    if (exists) return;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 50);
-    });
-  }
-}
-
 /** Starts a postgrey that puts off for so many seconds; gives the check that asks it. */
 export async function startPostgrey(
   delaySeconds: number,
@@ -214,7 +197,7 @@ export async function startPostgrey(
     child.on('exit', () => resolve());
   });
   await Promise.race([
-    untilListening('127.0.0.1', port),
+    untilAnswered(() => isListening(port)),
     ended.then(() => Promise.reject(new Error('postgrey ended'))),
   ]);
   return {

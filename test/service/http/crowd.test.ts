@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { heldBytes } from '../../platform/held-bytes.js';
 import { withFolder, withService } from '../with-service.js';
 
 /** Opens connections that begin requests and never end them. */
@@ -82,10 +81,3 @@ describe('others are served', () => {
     expect(heldBytes() - before).toBeLessThan(24 * 1024 * 1024);
   });
 });
-
-/** Bytes of buffers that something still holds: what is only not collected yet is no matter. */
-function heldBytes(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  return process.memoryUsage().arrayBuffers;
-}
