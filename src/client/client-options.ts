@@ -218,7 +218,8 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Most retries. 0: the first answer counts, also one that asks to wait.
+   * Most retries. 0: the first answer counts, also one that asks to wait. What an earlier call was asked to wait is
+   * waited for all the same, within `timeoutMs`.
    *
    * @default as often as useful, for the client's `giveUpAfterMs`
    */
