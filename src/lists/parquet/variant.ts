@@ -2,7 +2,7 @@ import type { SchemaElement } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
 import { JsonText } from '../rows/values/kinds.js';
-import { printDecimal, shortSingle } from '../rows/values/print-value.js';
+import { bufferOf, printDecimal, shortSingle } from '../rows/values/print-value.js';
 import { isList, isObject, type ReadLogical, type SchemaNode } from './schema-node.js';
 
 /** Contacts are not deeper; a hostile value must not end the process. */
@@ -195,8 +195,4 @@ function textAt(bytes: Buffer, at: number, length: number): string {
 function piece(bytes: Buffer, at: number, length: number): Buffer {
   if (length < 0 || at + length > bytes.length) throw new RangeError('beyond its end');
   return bytes.subarray(at, at + length);
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

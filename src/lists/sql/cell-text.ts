@@ -1,4 +1,4 @@
-import { JsonText, type Kind, type KindName } from '../rows/values/kinds.js';
+import { JsonText, type KindName } from '../rows/values/kinds.js';
 import { bufferOf, printJson, printValue } from '../rows/values/print-value.js';
 
 /*
@@ -55,8 +55,7 @@ export function writeValue(value: unknown): string {
 export function writeAny(value: unknown): string {
   if (value === null || value === undefined) return nullText;
   if (value instanceof Uint8Array) {
-    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    return writeText(JSON.stringify({ bytes: bytes.toString('base64') }));
+    return writeText(JSON.stringify({ bytes: bufferOf(value).toString('base64') }));
   }
   if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) {
     return writeText(JSON.stringify({ integer: String(value) }));
@@ -70,7 +69,7 @@ export function writeAny(value: unknown): string {
 
 /** A cell's value; `null` for null. */
 export function valueOfText(
-  kind: Pick<Kind, 'scale'> & { readonly name: KindName | 'any' },
+  kind: { readonly name: KindName | 'any'; readonly scale?: number },
   text: string | undefined,
 ): unknown {
   if (text === undefined) return null;

@@ -37,7 +37,7 @@ export interface OutputTarget {
  */
 export async function checkOutputPath(
   path: string,
-  files: Pick<typeof fileSystem, 'access' | 'readlink' | 'realpath' | 'stat'> = fileSystem,
+  files: OutputFiles = fileSystem,
 ): Promise<OutputTarget> {
   const fail = refuseWriting(path);
   const failToFind = (cause: unknown): never => {
@@ -103,7 +103,7 @@ const descriptorFolder = /^\/(?:proc\/\d+(?:\/task\/\d+)?|dev)\/fd$/;
 /** Unlike `realpath`, this also follows a link to a missing file. */
 async function followLinks(
   path: string,
-  files: Pick<OutputFiles, 'readlink' | 'realpath'>,
+  files: OutputFiles,
 ): Promise<{ realPath: string; isDescriptor: boolean }> {
   let current = resolve(path);
   const seen = new Set<string>();

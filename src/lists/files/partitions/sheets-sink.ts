@@ -2,7 +2,8 @@ import { notice } from '../../../platform/text/notices.js';
 import { inFileName } from '../../../platform/text/printable.js';
 import { CombinedChunk } from '../../rows/sources/combine-headers.js';
 import { withMembers } from '../../rows/guarded-ends.js';
-import { type OpenSinkOptions, holdSinks, type LockWait, type Sink } from '../../rows/sink.js';
+import { holdSinks, type LockWait, type Sink } from '../../rows/sink.js';
+import type { SourceReading } from '../../rows/source.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SheetTable } from '../../xlsx/workbook.js';
 import { isXlsxReading } from '../../xlsx/xlsx-reading.js';
@@ -26,10 +27,7 @@ export function sheetsSink(
   let current = base;
   let hold: ((sink: Sink) => Promise<void>) | undefined;
   /** The outputs for one reading. */
-  const outputFor = async ({
-    reading,
-    verified,
-  }: Pick<OpenSinkOptions, 'reading' | 'verified'>): Promise<Sink> => {
+  const outputFor = async (reading: SourceReading, verified: readonly number[]): Promise<Sink> => {
     current = base;
     const [first, ...tables] = isXlsxReading(reading) ? reading.tables : [];
     if (!first || tables.length === 0 || (await isOne())) return base;
@@ -71,7 +69,7 @@ export function sheetsSink(
       },
     }),
     async validate(reading, columns) {
-      const output = await outputFor({ ...columns, reading });
+      const output = await outputFor(reading, columns.verified);
       if (output !== base && isXlsxReading(reading)) {
         const names = output.outputs?.()?.map(({ name }) => name) ?? [];
         const sheets = reading.tables.map((table) => table.sheets);
@@ -79,22 +77,23 @@ export function sheetsSink(
       }
       return output.validate?.(reading, columns);
     },
-    open: async (opening) => (await outputFor(opening)).open(opening),
+    open: async (opening) => (await outputFor(opening.reading, opening.verified)).open(opening),
     outputs: () => current.outputs?.(),
   };
 }
 
 /** The rows of one table, with its own columns. */
 function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
-  const own = <Given extends Pick<OpenSinkOptions, 'verified'>>(given: Given): Given => ({
-    ...given,
-    verified: given.verified.map((position) => columns.indexOf(position)),
-  });
+  const own = (verified: readonly number[]): readonly number[] =>
+    verified.map((position) => columns.indexOf(position));
   const narrowed = (chunk: RowChunk): RowChunk => new CombinedChunk(chunk, columns, true);
   return {
     ...sink,
     async validate(reading, given) {
-      const validator = await sink.validate?.(withMembers(reading, { header }), own(given));
+      const validator = await sink.validate?.(withMembers(reading, { header }), {
+        ...given,
+        verified: own(given.verified),
+      });
       const validateOwn = (chunk: RowChunk): void => {
         if (sheets.includes(chunk.sheetName ?? '')) validator?.(narrowed(chunk));
       };
@@ -102,7 +101,7 @@ function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
     },
     async open(opening) {
       const reading = withMembers(opening.reading, { header });
-      const writing = await sink.open({ ...own(opening), reading });
+      const writing = await sink.open({ ...opening, reading, verified: own(opening.verified) });
       return withMembers(writing, {
         write: async (rows) => writing.write({ ...rows, chunk: narrowed(rows.chunk) }),
       });

@@ -172,7 +172,7 @@ export function decimalDigits({ kind, digits }: ColumnFacts): {
 }
 
 interface TextColumnReporting {
-  readonly reading: Pick<SourceReading, 'header' | 'kinds'>;
+  readonly reading: SourceReading;
   /** The output's format or database in messages. */
   readonly output: string;
   readonly onTextColumn?: OpenSinkOptions['onTextColumn'];

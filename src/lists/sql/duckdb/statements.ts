@@ -1,6 +1,6 @@
 import { parseJson } from '../../../platform/json.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
-import { printValue } from '../../rows/values/print-value.js';
+import { bufferOf, printValue } from '../../rows/values/print-value.js';
 import type { Staging, Statements } from '../dialect.js';
 import { RefusedRows } from '../database-failure.js';
 import {
@@ -110,8 +110,7 @@ function textOfValue(value: CellValue, type: string): string | null {
 }
 
 function bytesOf(value: Exclude<CellValue, null>): Buffer {
-  if (!(value instanceof Uint8Array)) return Buffer.from(String(value));
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  return value instanceof Uint8Array ? bufferOf(value) : Buffer.from(String(value));
 }
 
 export const nameParts = 2;

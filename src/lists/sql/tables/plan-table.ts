@@ -15,13 +15,16 @@ import {
   type ExistingTable,
 } from './table-plan.js';
 import { TableReading } from './table-reading.js';
-import { findGuardedColumns, isSameDatabase, originColumn } from './update-guard.js';
+import {
+  findGuardedColumns,
+  isSameDatabase,
+  originColumn,
+  type TargetDatabase,
+} from './update-guard.js';
 
 /** The rows' destination and its present state. */
-interface TableLocation {
+interface TableLocation extends TargetDatabase {
   readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
-  /** The database. */
-  readonly store: string;
   readonly name: TableName;
   readonly table: ExistingTable | undefined;
   /** Its last writer. */
@@ -61,12 +64,12 @@ export function planTable(
   const key = keyPositions.map((position) => header[position] ?? '');
   const all = header.map((_, position) => position);
   const own = inputColumns(reading, header, { place, facts: target.facts });
-  const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect, kind);
+  const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect.typeOf, kind);
   const extra = added.flat().map(({ kind }, at) => ({
     name: names[header.length + at] ?? '',
     type: typeIn({ name: kind }),
   }));
-  const textType = typeOfKind(dialect, { name: 'text' });
+  const textType = typeOfKind(dialect.typeOf, { name: 'text' });
   // A column without a type accepts any cell.
   const isText = (type: string | undefined): boolean => type === textType || type === '';
   const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions, renamed };
@@ -154,7 +157,7 @@ function inputColumns(
 ): readonly NewColumn[] {
   const { dialect } = place;
   const own = sourceTypes(reading, place);
-  const text = typeOfKind(dialect, { name: 'text' });
+  const text = typeOfKind(dialect.typeOf, { name: 'text' });
   return names.map((name, position) => {
     const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
     const type = own[position] ?? dialect.typeOf(found) ?? text;
@@ -165,7 +168,7 @@ function inputColumns(
 /** Types of the columns in a source database of the same kind, which accepts them unchanged. */
 export function sourceTypes(
   reading: SourceReading,
-  { dialect, store }: { readonly dialect: Pick<Dialect, 'name'>; readonly store: string },
+  { dialect, store }: TargetDatabase,
 ): readonly (string | undefined)[] {
   if (!(reading instanceof TableReading) || reading.form.dialect !== dialect.name) return [];
   const { form } = reading;
@@ -176,7 +179,7 @@ export function sourceTypes(
   });
 }
 
-function typeOfKind({ typeOf }: Pick<Dialect, 'typeOf'>, kind: Kind): string {
+function typeOfKind(typeOf: Dialect['typeOf'], kind: Kind): string {
   return typeOf(factsOfKind(kind)) ?? '';
 }
 

@@ -27,7 +27,7 @@ export function stageValues(
   opening: OpenSinkOptions,
   take: (values: readonly CellValue[]) => Promise<void> | undefined | void,
   end: () => Promise<void> | void,
-): Pick<Staging, 'write' | 'end'> {
+): Staging {
   const values = new RowValues(plan, opening);
   return {
     async write(rows) {

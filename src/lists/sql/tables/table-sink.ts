@@ -127,7 +127,7 @@ export function tableSink<Database extends Connection>(
   const telling = (
     reading: SourceReading,
     { mode }: TablePlan,
-    { onTextColumn }: Pick<OpenSinkOptions, 'onTextColumn'>,
+    onTextColumn: OpenSinkOptions['onTextColumn'],
   ): ((found: KindTally) => void) =>
     reportTextColumns(
       { reading, output: dialect.label, onTextColumn },
@@ -209,7 +209,7 @@ export function tableSink<Database extends Connection>(
         await connection.close();
         const found = tallyOf(reading, connection);
         tally = found;
-        const tell = telling(reading, planned, columns);
+        const tell = telling(reading, planned, columns.onTextColumn);
         tell(found);
         const samples = new SampleRows(reading.header);
         const validate = createRowValidator(reading.header, planned, {
@@ -246,7 +246,11 @@ export function tableSink<Database extends Connection>(
         if (isNew) await holdBack(file, opening.permissions);
         const planned = await plan(connection, opening);
         if (!tally)
-          telling(opening.reading, planned, opening)(tallyOf(opening.reading, connection));
+          telling(
+            opening.reading,
+            planned,
+            opening.onTextColumn,
+          )(tallyOf(opening.reading, connection));
         const writing = await begin(connection, planned, opening, patienceMs).catch(
           async (error: unknown) => {
             const again = await planAgain(connection, planned, opening);

@@ -15,7 +15,7 @@ interface GuardedColumns {
 }
 
 /** The rows' target database. */
-interface TargetDatabase {
+export interface TargetDatabase {
   readonly dialect: Pick<Dialect, 'name'>;
   readonly store: string;
 }

@@ -22,8 +22,8 @@ export const postgres: LoadDialect = {
   end: ['COMMIT;'],
 };
 
-function loadCells({ table, manifest, from }: Load): readonly string[] {
-  const { header, delimiter = ',', quote } = manifest;
+function loadCells(load: Load): readonly string[] {
+  const { header, delimiter = ',', quote } = load.manifest;
   const options = [
     'FORMAT csv',
     `HEADER ${String(header)}`,
@@ -31,11 +31,12 @@ function loadCells({ table, manifest, from }: Load): readonly string[] {
     // A character that no text contains, for cells without quotes.
     ...(quote === null ? [`QUOTE ${character('\u0002')}`] : []),
   ];
-  return copies(table, { from, manifest, options });
+  return copies(load.table, load, options);
 }
 
 /** Each line is read as one cell: delimiter and quote are characters that JSON does not contain. */
-function loadLines({ table, columns, manifest, from }: Load): readonly string[] {
+function loadLines(load: Load): readonly string[] {
+  const { table, columns } = load;
   const options = [
     'FORMAT csv',
     `DELIMITER ${character('\u0001')}`,
@@ -48,14 +49,15 @@ function loadLines({ table, columns, manifest, from }: Load): readonly string[] 
   );
   return [
     'CREATE TEMPORARY TABLE sluice_lines (line json) ON COMMIT DROP;',
-    ...copies('sluice_lines', { from, manifest, options }),
+    ...copies('sluice_lines', load, options),
     `INSERT INTO ${table} (${columns.map(({ quoted }) => quoted).join(', ')})\nSELECT ${cells.join(', ')}\nFROM sluice_lines;`,
   ];
 }
 
 function copies(
   table: string,
-  { from, manifest, options }: Pick<Load, 'from' | 'manifest'> & { options: readonly string[] },
+  { from, manifest }: Load,
+  options: readonly string[],
 ): readonly string[] {
   return manifest.parts.map(({ name }) => {
     const program = `gzip -dc -- '${(from + name).replaceAll("'", String.raw`'\''`)}'`;
