@@ -463,7 +463,7 @@ export class Client {
   }
 
   #round(options: RoundOptions): BatchRound {
-    return new BatchRound(this, this.#requests.time, options);
+    return new BatchRound(this, this.#requests.settings, options);
   }
 
   /**

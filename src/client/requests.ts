@@ -82,8 +82,7 @@ export class Requests {
     this.#scheduler = new RequestScheduler({ ...options.settings, origin: options.origin });
   }
 
-  /** The clock and randomness of waits between requests. */
-  get time(): Pick<ClientSettings, 'clock' | 'random'> {
+  get settings(): ClientSettings {
     return this.#options.settings;
   }
 
@@ -114,7 +113,7 @@ export class Requests {
     let notBefore = since;
     let latest: unknown;
     let failingSince: number | undefined;
-    let oddAnswers = 0;
+    let invalidAnswers = 0;
     let sent: 'no' | 'unknown' = 'no';
     call.onSent?.(sent);
     for (let attempts = 1; ; attempts += 1) {
@@ -145,7 +144,7 @@ export class Requests {
         // A service that refuses a key has done nothing.
         if (await orAborted(keys.renew(key), signal)) continue;
       }
-      if (error instanceof ContractError) oddAnswers += 1;
+      if (error instanceof ContractError) invalidAnswers += 1;
       const now = clock.now();
       failingSince ??= now;
       const failingForMs = now - failingSince;
@@ -154,7 +153,7 @@ export class Requests {
           error,
           repeatable,
           attempts,
-          oddAnswers,
+          invalidAnswers,
           isUnderstood: this.#understood.has(request.operation),
           failingForMs,
           giveUpAfterMs,
@@ -248,9 +247,10 @@ export class Requests {
     let limits: RateLimit | undefined;
     let date: string | undefined;
     try {
-      const limit = { connectTimeoutMs, timeoutMs, totalTimeoutMs };
       const packed = await exchange(request, {
-        ...limit,
+        connectTimeoutMs,
+        timeoutMs,
+        totalTimeoutMs,
         dispatcher,
         clock,
         signal: call.signal,

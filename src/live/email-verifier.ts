@@ -7,12 +7,7 @@ import type { MailProbe } from './schedule/mail-probe.js';
 import { type MailOutcome, type SmtpPath, smtpPathOf } from './smtp/questions.js';
 
 /** The verdict of each outcome. The documentation shows it, and a test compares the two. */
-export const outcomeVerdicts: Readonly<
-  Record<
-    MailOutcome,
-    Pick<EmailVerdict, 'valid' | 'wrong' | 'unknown' | 'quality' | 'result' | 'is_catch_all'>
-  >
-> = {
+export const outcomeVerdicts: Readonly<Record<MailOutcome, ReturnType<typeof verdict>>> = {
   accepted: verdict('valid', 'good', 'ok'),
   full: verdict('valid', 'risky', 'ok'),
   no_mailbox: verdict('wrong', 'bad', 'invalid'),

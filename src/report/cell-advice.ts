@@ -40,13 +40,8 @@ export function adviceOnCells(summary: Summary, options: AdviceOptions): readonl
 }
 
 /** The same before a list is sent, without doubts that were reported before. */
-export function adviceOnEstimate({
-  input,
-  rows,
-  email,
-  phone,
-  columns,
-}: Estimate): readonly Advice[] {
+export function adviceOnEstimate(estimate: Estimate): readonly Advice[] {
+  const { input, email, phone, columns } = estimate;
   const refused = (reason: string): number =>
     [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
   const phones = columns.filter(({ type }) => type === 'phone').map(({ name }) => name);
@@ -55,7 +50,7 @@ export function adviceOnEstimate({
     ...noTextAdvice(refused('invalid_encoding'), input),
     ...columns.flatMap(formsAdvice),
     ...columns.flatMap(suggestedAdvice),
-    ...misspeltAdvice({ rows, columns }),
+    ...misspeltAdvice(estimate),
   ];
   return byCells(inTheList);
 }
@@ -119,10 +114,7 @@ function suggestedAdvice({ name: column, misspelt }: ColumnEstimate): readonly C
   return cellAdvice(cells, 'suggested', { column, cells, suggested_in });
 }
 
-function misspeltAdvice({
-  rows,
-  columns,
-}: Pick<Estimate, 'rows' | 'columns'>): readonly CellAdvice[] {
+function misspeltAdvice({ rows, columns }: Summary | Estimate): readonly CellAdvice[] {
   return columns.flatMap(({ name: column, misspelt }) => {
     if (!misspelt || misspelt.suggested_in !== null) return [];
     const { cells, of_rows: seen } = misspelt;

@@ -2,7 +2,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import type { WireAnswer } from './exchange.js';
 import type { WireRequest } from './request.js';
-import { oddAnswer } from './response.js';
+import { invalidAnswer } from './response.js';
 
 type Decoder = zlib.Gunzip | zlib.BrotliDecompress;
 
@@ -80,16 +80,16 @@ class UnpackedBody extends Transform {
     const { freeBytes } = this.#options;
     const isTooMuch =
       this.#bytes > freeBytes && this.#bytes > this.#decoder.bytesWritten * mostRatio;
-    if (isTooMuch) done(this.#odd(`more than ${mostRatio} times as long as what was sent`));
+    if (isTooMuch) done(this.#invalid(`more than ${mostRatio} times as long as what was sent`));
     else done(null, chunk);
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    done(this.#isBroken && error ? this.#odd('broken, or cut short') : error);
+    done(this.#isBroken && error ? this.#invalid('broken, or cut short') : error);
   }
 
-  #odd(what: string): Error {
+  #invalid(what: string): Error {
     const { request, coding, status } = this.#options;
-    return oddAnswer(request, `packed with ${coding}, and ${what}`, { status });
+    return invalidAnswer(request, `packed with ${coding}, and ${what}`, { status });
   }
 }

@@ -5,16 +5,16 @@ import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 import { onAbort, orAborted } from '../../platform/waiting/promises.js';
-import type { ClientSettings } from '../client-options.js';
 import type { HeaderReader } from '../rate/rate-headers.js';
 import type { WireRequest } from './request.js';
 import { Watchdog } from './timeouts.js';
 import { toTimeoutError, toTransportError } from './transport-error.js';
 
-/** Limits of one attempt, in milliseconds. */
-type ExchangeLimits = Pick<ClientSettings, 'connectTimeoutMs' | 'timeoutMs' | 'totalTimeoutMs'>;
-
-interface ExchangeOptions extends ExchangeLimits {
+interface ExchangeOptions {
+  readonly connectTimeoutMs: number;
+  readonly timeoutMs: number;
+  /** Longest time of the attempt. */
+  readonly totalTimeoutMs: number;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;

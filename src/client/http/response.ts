@@ -93,28 +93,28 @@ export async function readJson<Schema extends z.ZodType>(
   options: ReadOptions,
 ): Promise<z.output<Schema>> {
   const { redact, maxAnswerBytes } = options;
-  const odd = async (what: string, bytes?: Uint8Array): Promise<ContractError> => {
+  const invalid = async (what: string, bytes?: Uint8Array): Promise<ContractError> => {
     answer.body.destroy();
     const read = bytes?.subarray(0, maxErrorBytes);
-    return oddAnswer(request, sanitized(redact(what)), {
+    return invalidAnswer(request, sanitized(redact(what)), {
       status: answer.status,
       requestId: requestIdOf(answer, redact),
       // It may be the verdict that was paid for.
       body: read && (await readServiceAnswer(read, redact, request.sent)).body,
     });
   };
-  if (isCompressed(answer)) throw await odd(unknownCoding);
+  if (isCompressed(answer)) throw await invalid(unknownCoding);
   const { bytes, isCut } = await readBounded(answer.body, maxAnswerBytes);
-  if (isCut) throw await odd(`longer than ${maxAnswerBytes} bytes`, bytes);
+  if (isCut) throw await invalid(`longer than ${maxAnswerBytes} bytes`, bytes);
   const read = parseBody(request, answer, bytes, redact);
-  if ('problem' in read) throw await odd(read.problem, bytes);
+  if ('problem' in read) throw await invalid(read.problem, bytes);
   const parsed = schema.safeParse(read.value);
   if (parsed.success) return parsed.data;
-  if (bytes.length === 0) throw await odd('empty');
+  if (bytes.length === 0) throw await invalid('empty');
   const issue = parsed.error.issues[0];
   const where = issue?.path.map(String).join('.') ?? '';
   const problem = `of another shape (${where === '' ? 'the whole' : where}: ${issue?.message})`;
-  throw await odd(problem, bytes);
+  throw await invalid(problem, bytes);
 }
 
 function parseBody(
@@ -170,7 +170,7 @@ export function readExport(
       : `of status ${answer.status}, which is not a whole export`;
   if (problem !== undefined) {
     answer.body.destroy();
-    throw oddAnswer(request, problem, { status: answer.status });
+    throw invalidAnswer(request, problem, { status: answer.status });
   }
   const { contentTypes } = operations.exportBatch.response;
   return {
@@ -185,7 +185,7 @@ function isCompressed(answer: WireAnswer): boolean {
   return encoding !== '' && encoding !== 'identity';
 }
 
-export function oddAnswer(
+export function invalidAnswer(
   request: WireRequest,
   what: string,
   of: Pick<ContractError, 'status'> & Partial<Pick<ContractError, 'requestId' | 'body'>>,

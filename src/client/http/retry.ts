@@ -5,10 +5,10 @@ import { backoffMs } from '../rate/rate-limiter.js';
 const bounds = { firstMs: 500, longestMs: 30_000 };
 
 /**
- * Odd answers are asked for again this often in all, where the operation was never answered as the specification
- * shows: then the oddness is what there is to report. Later they are passing trouble, such as a proxy's page.
+ * Most invalid answers in all where the operation was never answered as the specification shows: then they are what
+ * there is to report. Later they are a temporary fault, such as a proxy's page.
  */
-const mostOddAnswers = 3;
+const mostInvalidAnswers = 3;
 
 /** Timeouts and early hints that some services answer with in place of a 5xx. */
 const passingStatuses: ReadonlySet<number> = new Set([408, 425]);
@@ -21,7 +21,7 @@ export interface Failure {
   /** Attempts so far, this one included. */
   readonly attempts: number;
   /** Answers so far that were not what the specification shows, this one included. */
-  readonly oddAnswers: number;
+  readonly invalidAnswers: number;
   /** Whether the operation was ever answered as the specification shows. */
   readonly isUnderstood: boolean;
   /** Time since the first failed attempt, in milliseconds. */
@@ -57,7 +57,7 @@ export function isServiceFailure(status: number): boolean {
   return status >= 500 || passingStatuses.has(status);
 }
 
-function mayRepeat({ error, repeatable, oddAnswers, isUnderstood }: Failure): boolean {
+function mayRepeat({ error, repeatable, invalidAnswers, isUnderstood }: Failure): boolean {
   // A request that was surely not sent is retried whatever it is; one that may have been carried out, only if
   // that is harmless.
   if (error instanceof TransportError)
@@ -66,7 +66,7 @@ function mayRepeat({ error, repeatable, oddAnswers, isUnderstood }: Failure): bo
     return error.status === 429 || (repeatable && isServiceFailure(error.status));
   }
   if (error instanceof ContractError) {
-    return repeatable && (isUnderstood || oddAnswers < mostOddAnswers);
+    return repeatable && (isUnderstood || invalidAnswers < mostInvalidAnswers);
   }
   return false;
 }

@@ -10,7 +10,7 @@ const plateau = 1.05;
  */
 const burstOfLimit = 4;
 const windowPauseMs = 20_000;
-const ownPauseSureness = 0.5;
+const guessedPauseSureness = 0.5;
 
 /** Time to the first plateau, as shares of a short pause and of a long one. */
 const shortShare = 0.007;
@@ -131,7 +131,7 @@ export class AdaptiveRate {
   #sureness(taken: number, pauseMs: number): number {
     const isBurst = this.#refused >= burstOfLimit && this.#spared < this.#refused / burstOfLimit;
     if (!isBurst || taken < this.#refused) return 0;
-    return Math.min(1, pauseMs / windowPauseMs) * (this.#isNamed ? 1 : ownPauseSureness);
+    return Math.min(1, pauseMs / windowPauseMs) * (this.#isNamed ? 1 : guessedPauseSureness);
   }
 }
 

@@ -152,7 +152,7 @@ async function converse(
       slot.leave();
     }
   }
-  return worthMost(met);
+  return mostSpecific(met);
 }
 
 interface Tried {
@@ -211,7 +211,7 @@ function targetsOf(
 }
 
 /** Of several results, a temporary one counts before silence. */
-function worthMost(met: readonly NoSession[]): NoSession {
+function mostSpecific(met: readonly NoSession[]): NoSession {
   if (met.length > 0 && met.every((one) => one === 'no_mailbox')) return 'no_mailbox';
   for (const kind of ['not_told', 'temporary'] as const) if (met.includes(kind)) return kind;
   return 'failed';

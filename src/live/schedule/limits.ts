@@ -17,7 +17,7 @@ export interface ConnectionSlot {
 const urgentReserve = 8;
 /** For each conversation, connections being opened, and silent ones beside them. */
 const greetingsEach = 4;
-const muteEach = 12;
+const silentEach = 12;
 /** An exchanger that has not greeted by then gives its slot to another. */
 const greetingMs = 1000;
 
@@ -30,7 +30,7 @@ const all = ['all'];
 export class ConnectionLimiter {
   readonly #exchangers: NamedSlots;
   readonly #greetings: NamedSlots;
-  readonly #mute: NamedSlots;
+  readonly #silent: NamedSlots;
   readonly #talks: NamedSlots;
 
   constructor({ conversations, conversationsPerExchanger }: ConversationLimits) {
@@ -39,7 +39,7 @@ export class ConnectionLimiter {
       most: conversations * greetingsEach,
       urgentMore: urgentReserve,
     });
-    this.#mute = new NamedSlots({ most: conversations * muteEach, urgentMore: 0 });
+    this.#silent = new NamedSlots({ most: conversations * silentEach, urgentMore: 0 });
     this.#talks = new NamedSlots({ most: conversations, urgentMore: urgentReserve });
   }
 
@@ -61,9 +61,9 @@ export class ConnectionLimiter {
       const greeted = await this.#greetings.enter(all, isUrgent, signal);
       held.push(greeted);
       const timer = setTimeout(() => {
-        const mute = this.#mute.tryEnter(all, isUrgent);
-        if (mute === undefined) return;
-        held.push(mute);
+        const silent = this.#silent.tryEnter(all, isUrgent);
+        if (silent === undefined) return;
+        held.push(silent);
         greeted();
       }, greetingMs);
       held.push(() => clearTimeout(timer));

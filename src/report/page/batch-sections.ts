@@ -100,7 +100,7 @@ export function creditTable({ credits: all, credits_before, ...counts }: Counted
       <th scope="row">${name}</th>
       ${types.map((each) => html`<td class="number">${of(each)}</td>`)}
     </tr>`;
-  const seldom = (name: string, of: (each: OfType) => number | undefined): readonly Html[] =>
+  const optionalLine = (name: string, of: (each: OfType) => number | undefined): readonly Html[] =>
     types.some((each) => (of(each) ?? 0) > 0) ? [line(name, (each) => grouped(of(each) ?? 0))] : [];
   const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
   return html`<section class="cost">
@@ -108,9 +108,9 @@ export function creditTable({ credits: all, credits_before, ...counts }: Counted
     ${cardTable(
       [{ name: '' }, ...types.map(({ type: name }) => ({ name, kind: 'number' as const }))],
       [
-        ...seldom('Unique addresses', (each) => each.counts?.addresses),
-        ...seldom('Duplicates', (each) => each.counts?.duplicates),
-        ...seldom('From earlier runs', (each) => each.counts?.from_history),
+        ...optionalLine('Unique addresses', (each) => each.counts?.addresses),
+        ...optionalLine('Duplicates', (each) => each.counts?.duplicates),
+        ...optionalLine('From earlier runs', (each) => each.counts?.from_history),
         line('Credits spent', ({ credits }) => shown(credits.spent)),
         line('Credits refunded', ({ credits }) => shown(credits.refunded)),
         line('Credits, net', ({ credits }) => shown(credits.net)),

@@ -24,13 +24,13 @@ export function unknownCountrySentence(
   const shown = values.slice(0, most).filter(({ value }) => !isMasked(value));
   const [only] = shown;
   if (isAlike && only?.rows === count) {
-    return `${rows}: country ${shownCell(only.value)} is not understood${meantBy(only, ' (', ')')}`;
+    return `${rows}: country ${shownCell(only.value)} is not understood${suggestionFor(only, ' (', ')')}`;
   }
   const left = count - noText - shown.reduce((sum, value) => sum + value.rows, 0);
   const others = placesOf(values, left);
   const listed = [
     ...shown.map(
-      (value) => `${shownCell(value.value)} (${placeOf(value)}${meantBy(value, '; ', '')})`,
+      (value) => `${shownCell(value.value)} (${placeOf(value)}${suggestionFor(value, '; ', '')})`,
     ),
     ...(left > 0 && shown.length > 0 ? [`${counted(left, 'other')} (${others})`] : []),
     ...(noText > 0 ? [`${noTextWords()} (${counted(noText, 'row')})`] : []),
@@ -67,7 +67,7 @@ function placesOf(values: CountryProblems['values'], count: number): string {
   return numbers.length === 0 ? counted(count, 'row') : rowList(numbers, count);
 }
 
-function meantBy({ guess, code }: UnknownCountry, before: string, after: string): string {
+function suggestionFor({ guess, code }: UnknownCountry, before: string, after: string): string {
   if (guess === null) return '';
   const words = code === null ? "not one of the service's countries" : `${guess}? write ${code}`;
   return `${before}${words}${after}`;

@@ -140,7 +140,7 @@ export class Store {
 }
 
 /** The service's own names in its folder, beside others' files. */
-const ownName = /^(?:batches|caches|arriving|lock|service\.log|api-key(?:\.part)?)$/;
+const storeName = /^(?:batches|caches|arriving|lock|service\.log|api-key(?:\.part)?)$/;
 
 interface TakenFolder {
   readonly path: string;
@@ -153,7 +153,7 @@ async function takePrivateFolder(): Promise<TakenFolder> {
 }
 
 async function takeFolder(path: string): Promise<TakenFolder> {
-  const isUsed = (name: string): boolean => ownName.test(name);
+  const isUsed = (name: string): boolean => storeName.test(name);
   await checkPrivateFolder(path, isUsed);
   await mkdir(path, { recursive: true, mode: 0o700 });
   await checkPrivateFolder(path, isUsed);

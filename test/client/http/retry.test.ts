@@ -24,7 +24,7 @@ function judge(error: unknown, given: Partial<Failure> = {}, random = () => 0.5)
     error,
     repeatable: true,
     attempts: 1,
-    oddAnswers: 1,
+    invalidAnswers: 1,
     isUnderstood: false,
     failingForMs: 0,
     giveUpAfterMs: 600_000,
@@ -64,12 +64,12 @@ describe('after a failed attempt', () => {
   }
 
   test('odd answers are asked for three times', () => {
-    expect(judge(odd, { oddAnswers: 2 }).do).toBe('repeat');
-    expect(judge(odd, { oddAnswers: 3 }).do).toBe('throw');
+    expect(judge(odd, { invalidAnswers: 2 }).do).toBe('repeat');
+    expect(judge(odd, { invalidAnswers: 3 }).do).toBe('throw');
   });
 
   test('odd answers to what was answered well before are passing trouble', () => {
-    const given = { oddAnswers: 50, isUnderstood: true };
+    const given = { invalidAnswers: 50, isUnderstood: true };
     expect(judge(odd, given).do).toBe('repeat');
     expect(judge(odd, { ...given, failingForMs: 600_000 }).do).toBe('give_up');
     expect(judge(odd, { ...given, repeatable: false }).do).toBe('throw');
