@@ -30,6 +30,8 @@ export type BatchEvent =
   | { readonly of: 'export'; readonly result: 'safe' | 'broken' | ExportDoubt }
   /** 404 where the batch should be. */
   | { readonly of: 'missing' }
+  /** Its status is not what the specification shows. */
+  | { readonly of: 'unread' }
   /** The deadline of its stage has passed; with its latest status, if there was one. */
   | { readonly of: 'overdue'; readonly status: string | undefined }
   /** The upload was answered with a uuid that seems to be another batch's: the list settles it. */
@@ -55,6 +57,8 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
       return state.stage === 'done' ? learnExport(found(state), event.result) : state;
     case 'missing':
       return isInProgress(state) || state.stage === 'done' ? learnMissing(state) : state;
+    case 'unread':
+      return state;
     case 'overdue':
       return event.status === 'parsing_content' && isInProgress(state)
         ? learnUnparsed(state)

@@ -244,6 +244,11 @@ class Drive {
       // Not there yet, or not now: it is requested again.
       if (mayPass(error)) return { of: 'export', result: 'broken' };
     }
+    if (step === 'read_status' && error instanceof ContractError && mayHaveLaunched(this.#state)) {
+      // One odd batch does not keep the run from the results of others that are paid for.
+      this.#trouble = error;
+      return { of: 'unread' };
+    }
     const event = classifyError(step, error);
     if (!event) {
       this.#options.onFatal?.(error);

@@ -77,6 +77,8 @@ export function hasFailed(event: BatchEvent): boolean {
       return event.status === 'error' || event.status === 'lost';
     case 'export':
       return event.result === 'broken';
+    case 'unread':
+      return true;
     default:
       return false;
   }

@@ -35,6 +35,7 @@ export const eventsOf: Readonly<Record<RequestStep, readonly BatchEvent[]>> = {
     { of: 'status', status: 'queued' },
     { of: 'missing' },
     { of: 'another' },
+    { of: 'unread' },
   ],
   launch: [
     { of: 'launch', status: 'ok' },

@@ -219,7 +219,7 @@ describe('a life', () => {
                 checkBounded(life);
                 lives += 1;
               }
-    expect(lives).toBe(8 * 2 * 6 * 8 * 9 * 5);
+    expect(lives).toBe(8 * 2 * 6 * 9 * 9 * 5);
   });
 
   it('is bounded whatever two answers take turns', () => {

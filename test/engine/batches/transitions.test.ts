@@ -83,6 +83,7 @@ describe('event that do not belong to the stage', () => {
       missing: [...onItsWay, 'done'],
       another: ['uploaded', 'parsing', 'ready'],
       overdue: onItsWay,
+      unread: [],
     };
     for (const stage of stages) {
       for (const event of allEvents) {

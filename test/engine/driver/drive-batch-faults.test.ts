@@ -624,6 +624,30 @@ describe('an export', () => {
     expect(driving.latest()?.stage).toBe('done');
   });
 
+  it.each([5, Infinity])(
+    'of a batch whose status is odd (%d times) waits for that',
+    async (times) => {
+      let readings = 0;
+      const odd = oddAnswer('batchStatus');
+      const service: FakeService = new FakeService({
+        giveUpAfterMs: 600_000,
+        faultOf: ({ operation }) => {
+          if (operation !== 'batchStatus' || service.ledger.length === 0) return undefined;
+          readings += 1;
+          return readings <= times ? { commits: false, error: odd } : undefined;
+        },
+      });
+      if (times === 5) {
+        expect((await drive(service)).state.stage).toBe('exported');
+      } else {
+        const { error, driving } = await failure(service);
+        expect(error).toMatchObject({ code: 'service_unavailable', cause: odd });
+        expect(driving.latest()?.stage).toBe('verifying');
+      }
+      expectPaidOnce(service);
+    },
+  );
+
   it('that is refused while its batch is said to be verified still waits for that', async () => {
     let readings = 0;
     const service = new FakeService({
