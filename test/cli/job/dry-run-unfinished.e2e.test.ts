@@ -20,7 +20,13 @@ let folder: string;
 let service: Service;
 beforeEach(async () => {
   folder = await withFolder();
-  ({ service } = await withService());
+  ({ service } = await withService({
+    accounts: ['the-first-key', 'another-key'].map((key) => ({
+      name: key,
+      key,
+      emailCredits: 100,
+    })),
+  }));
   await writeList(names(9));
 });
 
@@ -35,17 +41,18 @@ async function writeList(mails: readonly string[]): Promise<void> {
 interface Given {
   readonly from?: readonly string[];
   readonly input?: string;
+  readonly apiKey?: string;
 }
 
 const settings = '--email mail --country US --batch-size 3 --concurrency 1 --poll-interval 5';
 
 async function verify(
   more: readonly string[] = [],
-  { from = ['list.csv'], input = '' }: Given = {},
+  { from = ['list.csv'], input = '', apiKey = 'the-first-key' }: Given = {},
 ): Promise<EndedHere> {
   const output = more.includes('-o') ? [] : ['-o', 'out.csv'];
   const args = ['verify', ...from, ...settings.split(' '), ...output, ...more];
-  return runInProcess(args, { cwd: folder, env: connectTo(service), input });
+  return runInProcess(args, { cwd: folder, env: connectTo({ ...service, apiKey }), input });
 }
 
 /** Two of three batches are paid for. */
@@ -140,17 +147,18 @@ describe('a dry run beside an unfinished run', () => {
     ]);
   });
 
-  it.each([
-    ['too few of the paid rows', names(7, 4), []],
-    ['a changed list, and --on-change stop', names(10), ['--on-change', 'stop']],
-    ['another setting', names(9), ['--description', 'other']],
-    ['another country', names(9), ['--email-country', 'CA']],
-  ])('of %s says that it stops, as the run does', async (_, list, more) => {
+  it.each<[string, readonly string[], readonly string[], Given]>([
+    ['too few of the paid rows', names(7, 4), [], {}],
+    ['a changed list, and --on-change stop', names(10), ['--on-change', 'stop'], {}],
+    ['another setting', names(9), ['--description', 'other'], {}],
+    ['another country', names(9), ['--email-country', 'CA'], {}],
+    ['another account', names(9), [], { apiKey: 'another-key' }],
+  ])('of %s says that it stops, as the run does', async (_, list, more, given) => {
     await stopHalfway();
     await writeList(list);
-    const unfinished = await dryRun(more);
+    const unfinished = await dryRun(more, given);
     expect(unfinished).toMatchObject({ action: 'stop', paid: paid.paid, used_addresses: null });
-    const stopped = await verify(more);
+    const stopped = await verify(more, given);
     expect(stopped.code).toBe(2);
     expect(eventsOf(stopped, 'error')).toMatchObject([{ code: 'state_mismatch' }]);
     expect(await chargesOf(service)).toHaveLength(6);
