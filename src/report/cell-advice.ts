@@ -33,6 +33,7 @@ export function adviceOnCells(summary: Summary, options: AdviceOptions): readonl
     ...summary.columns.flatMap(missingPlusAdvice),
     ...summary.columns.flatMap(foreignAdvice),
     ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
+    ...summary.columns.flatMap((column) => noRecordAdvice(column, summary)),
     ...unknownAdvice(summary, options),
     ...misspeltAdvice(summary),
     ...riskyAdvice(summary, options),
@@ -147,6 +148,8 @@ function numbersAdvice(
   const cells = buckets.no_result + verdicts.wrong;
   // If most are valid there, like numbers no longer in use, their country is not the cause.
   if (!unfit || unfit.cells * 2 < unfit.of || cells * 5 < all) return [];
+  // Of these the advice on the + says it.
+  if ((unfit.without_plus?.cells ?? 0) * 2 >= unfit.cells) return [];
   if (Math.min(cells, unfit.cells) < leastCells) return [];
   const [only = '', ...more] = new Set(
     batches.flatMap(({ type, country }) => (type === 'phone' ? [country] : [])),
@@ -160,6 +163,15 @@ function numbersAdvice(
     country: more.length > 0 || only === '' ? null : only,
     fitting: unfit.fitting,
   });
+}
+
+/** Addresses that the service removed as malformed, and that no other advice explains. */
+function noRecordAdvice(column: ColumnSummary, summary: Summary): readonly CellAdvice[] {
+  const { name, type, reasons, forms } = column;
+  if (missingPlusAdvice(column).length > 0 || numbersAdvice(column, summary).length > 0) return [];
+  const explained = Object.values(forms?.['no_record'] ?? {}).reduce((sum, each) => sum + each, 0);
+  const cells = (reasons['no_record'] ?? 0) - explained;
+  return cellAdvice(cells, 'likely_malformed', { column: name, type, cells });
 }
 
 function unknownAdvice(

@@ -597,14 +597,24 @@ describe('sluice verify without a column, at a terminal', () => {
     const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [
-        [/such as DE or Germany:/, '\r'],
-        [/such as DE or Germany:/, 'Germny\r'],
-        [/\(Germany\)[^]*such as DE or Germany:/, 'uk\r'],
+        [/such as US or Germany:/, '\r'],
+        [/such as US or Germany:/, 'Germny\r'],
+        [/\(Germany\)[^]*such as US or Germany:/, 'uk\r'],
         [/Start/, 'y\r'],
       ],
     });
     expect(code, seen).toBe(0);
     expect(commandIn(seen)).toContain('--country GB');
+  });
+
+  it('ends with 2 where the question for a country is left with Ctrl-D', async () => {
+    await write('list.csv', 'mail\ngood1@sluice.test\n');
+    const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
+      cwd: folder,
+      answers: [[/such as US or Germany: $/, '\u0004']],
+    });
+    expect(code, seen).toBe(2);
+    expect(seen).toMatch(/or Germany: *\nsluice: /);
   });
 
   it('asks for the country of numbers that hardly have one', async () => {
@@ -613,8 +623,8 @@ describe('sluice verify without a column, at a terminal', () => {
     const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [
-        [/\bCH\b[^]*such as DE or Germany:/, '\r'],
-        [/such as DE or Germany:/, 'DE\r'],
+        [/\bCH\b[^]*such as US or Germany:/, '\r'],
+        [/such as US or Germany:/, 'DE\r'],
         [/Start/, 'n\r'],
       ],
     });

@@ -195,6 +195,18 @@ describe('--limit', () => {
     expect(await addressesPaid(service)).toHaveLength(40);
   });
 
+  it('is refused beside an unfinished run that paid for more, with the price of each way on', async () => {
+    await write('list.csv', listOf(40));
+    const { service } = await withService();
+    const args = ['list.csv', '-o', 'out.csv'];
+    expect((await verify(service, ...args, '--max-credits', '20')).code).toBe(5);
+    const before = await addressesPaid(service);
+    const refused = await verify(service, ...args, '-n', '5');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/-o.*--on-change carry.* loses 1\d paid results.*--fresh/);
+    expect(await addressesPaid(service)).toEqual(before);
+  });
+
   it('notices rows that changed places between the two readings', async () => {
     await write('list.csv', listOf(30));
     const { service } = await withService();

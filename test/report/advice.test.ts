@@ -109,6 +109,23 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOn(quiet({}, { buckets: { ...noCells, no_result: 9 }, unfit }))).toEqual([]);
   });
 
+  it('is to correct what got no result, where nothing else explains it', () => {
+    const reasons = { no_record: 12, empty: 3 };
+    const malformed = { code: 'likely_malformed', column: 'mobile', type: 'phone', cells: 12 };
+    expect(adviceOn(quiet({}, { reasons }))).toEqual([malformed]);
+    const forms = { no_record: { extension: 2, several: 1 }, contains_comma: { several: 5 } };
+    expect(adviceOn(quiet({}, { reasons, forms }))).toContainEqual({ ...malformed, cells: 9 });
+    expect(adviceOn(quiet({}, { reasons, ambiguous: 12 }))).toMatchObject([
+      { code: 'missing_plus' },
+    ]);
+  });
+
+  it('says once of numbers that lost their + what to do', () => {
+    const unfit = { cells: 30, of: 30, fitting: null, without_plus: { cells: 30, rows: [3] } };
+    const buckets = { ...noCells, verified: 0, no_result: 30 };
+    expect(adviceOn(quiet({}, { buckets, unfit }))).toMatchObject([{ code: 'missing_plus' }]);
+  });
+
   it('is to write the + of numbers that may have lost it', () => {
     expect(adviceOn(quiet({}, { ambiguous: 1200 }))).toEqual([
       { code: 'missing_plus', column: 'mobile', cells: 1200, rows: [] },

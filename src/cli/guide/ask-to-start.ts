@@ -65,7 +65,7 @@ export async function askToStart(
   if (countries) reporter.report([message('countries', { countries })]);
   if ((countries?.missing ?? 0) > 0 && !options.has('country')) {
     if (fallback) reporter.report([message('fallback_country', fallback)]);
-    const question = 'Country for these rows, such as DE or Germany [Enter: do not send them]:';
+    const question = 'Country for these rows, such as US or Germany [Enter: do not send them]:';
     const country = fallback?.country ?? (await countryAnswered(question, context, signal, true));
     if (country !== undefined) {
       added.push(['country', country]);
@@ -145,12 +145,13 @@ export function showCommand(
 const mostTries = 3;
 
 export async function askCountry(context: GuideContext, signal: AbortSignal): Promise<AddedOption> {
-  const question = 'Country of these addresses, such as DE or Germany:';
+  const question = 'Country of these addresses, such as US or Germany:';
   const country = await countryAnswered(question, context, signal);
   if (country !== undefined) return ['country', country];
-  throw new ConfigurationError('a target country is needed: --country <CC>; nothing was sent', {
-    code: 'country_missing',
-  });
+  throw new ConfigurationError(
+    'a target country is needed: run the command again with --country <CC>, such as --country US; nothing was sent',
+    { code: 'country_missing' },
+  );
 }
 
 async function countryAnswered(

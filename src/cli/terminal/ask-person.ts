@@ -31,14 +31,18 @@ export async function ask(
   // A terminal in raw mode sends no signal itself.
   dialogue.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    const answer = dialogue.question(`${question} `, { signal });
-    return (await Promise.race([answer, ended]))?.trim();
+    const answer = await Promise.race([dialogue.question(`${question} `, { signal }), ended]);
+    if (answer !== undefined) return answer.trim();
   } catch (error) {
     signal.throwIfAborted();
-    throw error;
+    // Ctrl-D refuses the question, or only ends the input, by the version of Node.js.
+    if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
   } finally {
     dialogue.close();
   }
+  // What comes next stands below the question.
+  output.write('\n');
+  return undefined;
 }
 
 export async function agrees(

@@ -290,8 +290,19 @@ export const adviceCatalogue = {
     sentence({ column, cells, of, examined, unfit, country, fitting }) {
       const sample = examined < cells ? `${grouped(examined)} that were examined` : 'them';
       const would = fitting ? `, and ${grouped(fitting.cells)} would fit ${fitting.country}` : '';
-      return `${column}: ${grouped(cells)} of ${grouped(of)} numbers are wrong or got no result; ${grouped(unfit)} of ${sample} do not fit ${country ?? 'the country of their row'}${would}: give each row the country of its number (${optionName('countryColumn')}), or write the numbers with +`;
+      const cure =
+        country === null
+          ? 'correct the country of these rows'
+          : `give each row the country of its number (${optionName('countryColumn')})`;
+      return `${column}: ${grouped(cells)} of ${grouped(of)} numbers are wrong or got no result; ${grouped(unfit)} of ${sample} do not fit ${country ?? 'the country of their row'}${would}: ${cure}, or write the numbers with +`;
     },
+  }),
+  likely_malformed: define({
+    when: 'The service gave no result for cells, and their form shows no other cause.',
+    example: { column: 'mobile', type: oneOf('phone', 'email'), cells: 12 },
+    variants: [{ type: 'email', cells: 1 }],
+    sentence: ({ column, type, cells }) =>
+      `${column}: ${grouped(cells)} got no result, as a rule because ${cells === 1 ? 'it is' : 'they are'} no ${type === 'email' ? 'complete email address' : 'complete phone number of the country of the row'} (reason no_record): correct ${cells === 1 ? 'it' : 'them'}, then run again`,
   }),
   risky: define({
     when: 'Some of the valid emails are risky or throw-away addresses.',

@@ -170,8 +170,9 @@ describe('a run', () => {
     const line = ['verify', 'list.csv', '--local', '-o', 'out.csv', ...columns, ...reports];
     const ended = await runInProcess(line, { cwd });
     expect(ended.code, ended.stderr).toBe(0);
-    const [event] = codedOf(ended, 'unknown_locally');
-    const unknown = String(event?.['message']);
+    const [malformed, unknown] = ['likely_malformed', 'unknown_locally'].map((code) =>
+      String(codedOf(ended, code)[0]?.['message']),
+    );
     expect(eventsOf(ended, 'column_figures')).toMatchObject([
       {
         column: 'work',
@@ -195,7 +196,7 @@ describe('a run', () => {
       exit_code: 0,
       message: null,
       next: null,
-      advice: [unknown],
+      advice: [malformed, unknown],
       rows: 4,
       reachable_rows: 2,
       columns: [

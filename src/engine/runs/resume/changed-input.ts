@@ -175,6 +175,7 @@ async function decide(
     throw refusalOf(
       changed,
       `${usedAddresses} of ${counted(paidAddresses, 'paid address')} would be used again`,
+      paidAddresses - usedAddresses,
     );
   }
   if ((run.onChange === 'carry' || (isLossAsked && run.onCarry)) && !store.state.isCarried)
@@ -184,7 +185,7 @@ async function decide(
 
 /** A run whose list has changed. */
 interface ChangedRun {
-  readonly run: Pick<ResolvedRun, 'source' | 'files' | 'history' | 'onChange'> & {
+  readonly run: Pick<ResolvedRun, 'source' | 'files' | 'history' | 'onChange' | 'limit'> & {
     readonly sink?: Sink | undefined;
   };
   readonly store: Pick<StateDirectory, 'recalledPath' | 'state'>;
@@ -227,6 +228,7 @@ export async function judgeUse(
     throw refusalOf(
       changed,
       `of ${counted(paid, 'paid address')} it has ${used}, less than half, and no history keeps the others`,
+      paid - used,
     );
   }
   const isAuto = (run.onChange ?? 'auto') === 'auto';
@@ -236,9 +238,22 @@ export async function judgeUse(
   };
 }
 
-function refusalOf({ run, state, change }: Omit<ChangedRun, 'store'>, why: string): StateError {
+/** @param lost paid addresses that the new list does not have, as far as known */
+function refusalOf(
+  { run, state, change }: Omit<ChangedRun, 'store'>,
+  why: string,
+  lost = 0,
+): StateError {
+  const known = state.run.decides['limit'];
+  const isTrial = run.limit !== undefined && !(typeof known === 'number' && known < run.limit);
+  const ways = [
+    'put the old list and options back to go on',
+    ...(isTrial ? [`name another ${optionName('sink')} for a trial beside that run`] : []),
+    `add ${optionName('onChange', 'carry')} to use what there is for the new one${lost > 0 ? `, which loses ${counted(lost, 'paid result')}` : ''}`,
+    `start over with ${optionName('fresh')}, which pays for everything again`,
+  ];
   return new StateError(
-    `${run.source.name} or its options have changed since the run of ${startText(state.run.startedAt, new Date())}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
+    `${run.source.name} or its options have changed since the run of ${startText(state.run.startedAt, new Date())}: ${change}; ${why}. Nothing was sent. Ways on: ${ways.join('; ')}`,
     { code: 'state_mismatch' },
   );
 }
