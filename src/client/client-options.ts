@@ -154,6 +154,8 @@ export function parseClientOptions(options: ClientOptions) {
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     userAgent: options.userAgent ?? `sluice/${version}`,
     clock,
+    /** A dispatcher of the caller's may answer by the clock itself, which then has to move. */
+    hold: options.dispatcher ? undefined : clock.hold?.bind(clock),
     random: options.random ?? Math.random,
     onRequest: options.onRequest,
     onOutage:

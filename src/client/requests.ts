@@ -253,6 +253,7 @@ export class Requests {
         totalTimeoutMs,
         dispatcher,
         clock,
+        hold: settings.hold,
         signal: call.signal,
         graceMs: call.graceMs,
         redact,

@@ -92,7 +92,7 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Moves from wake to wake until the work is done, over HTTP, too: as long as a client awaits an answer, the clock
+   * Moves from wake to wake until the work is done, over HTTP, too: as long as a client with connections of its own awaits an answer, the clock
    * stays where it is, and `advance()` alone passes the client's limits. Other work that takes time, such as that of
    * a disk, is not waited for.
    *

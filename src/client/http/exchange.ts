@@ -17,6 +17,8 @@ interface ExchangeOptions {
   readonly totalTimeoutMs: number;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
+  /** The clock's, where an answer takes real time. */
+  readonly hold?: Clock['hold'];
   readonly signal?: AbortSignal | undefined;
   /** How long after the signal an answer is waited for, once the request is sent. @default 0 */
   readonly graceMs?: number | undefined;
@@ -61,6 +63,7 @@ class Attempt {
     options.signal?.throwIfAborted();
     this.#watchdog = new Watchdog(options.clock, {
       totalMs: options.totalTimeoutMs,
+      hold: options.hold,
       onTimeout: (awaited, limitMs) => this.#stop(toTimeoutError(awaited, limitMs, this.#failed())),
     });
     const grace = new Alarm(options.clock, () => this.#stop(options.signal?.reason));

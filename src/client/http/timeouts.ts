@@ -21,6 +21,7 @@ export class Watchdog {
     clock: Clock,
     options: {
       readonly totalMs?: number | undefined;
+      readonly hold?: Clock['hold'];
       readonly onTimeout: (awaited: Awaiting, limitMs: number) => void;
     },
   ) {
@@ -29,7 +30,7 @@ export class Watchdog {
     this.#totalMs = options.totalMs ?? Number.POSITIVE_INFINITY;
     this.#totalAt = clock.now() + this.#totalMs;
     this.#alarm = new Alarm(clock, () => this.#watch());
-    this.#release = clock.hold?.();
+    this.#release = options.hold?.();
   }
 
   /** Starts a new limit for what is awaited from now on. */
