@@ -105,11 +105,11 @@ it('ends where the service has lost launches that it took, and pays again only w
     if (request === 'GET /v1/batch') {
       const change = (list: { batch_uuid: string }[]) =>
         list.map((each) => lostOf(each, each.batch_uuid));
-      return { change: change as (body: unknown) => unknown };
+      return { change };
     }
     return method === 'GET' ? { change: (body) => lostOf(body as object, uuid) } : undefined;
   });
-  const lost = await verify(front, '--batch-deadline', '0.0001', '--quiet');
+  const lost = await verify(front, '--batch-deadline', '0.0006', '--quiet');
   expect(lost.code, lost.stderr).toBe(3);
   const loud = eventsOf(lost, 'batch').filter(({ severity }) => severity === 'warning');
   expect(loud.map(({ reason }) => reason)).toEqual(['launch_lost', 'launch_lost', 'launch_lost']);

@@ -113,8 +113,8 @@ describe('a service that deviates', () => {
         const value = headers[name];
         return typeof value === 'string' ? [[name, value] as const] : [];
       });
-      const sent = method === 'GET' ? null : new Uint8Array(body);
-      const asked = fetch(target, { method, body: sent, headers: Object.fromEntries(kept) });
+      const sent = method === 'GET' ? {} : { body: new Uint8Array(body) };
+      const asked = fetch(target, { method, ...sent, headers: Object.fromEntries(kept) });
       void asked.then(async (answer) => {
         response.writeHead(answer.status, {
           'content-type': answer.headers.get('content-type') ?? '',
