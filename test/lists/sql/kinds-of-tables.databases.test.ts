@@ -169,13 +169,13 @@ describe('a new table', () => {
 
   test('of DuckDB has what was read of another one', async () => {
     const folder = await withFolder();
-    const query = `SELECT '\ufeffx' AS s, 0.5::DECIMAL(3,3) AS d, '-0'::DOUBLE AS f, '1.50'::JSON AS j
-      UNION ALL SELECT NULL, -0.5, 1, '"1.50"'`;
+    const query = `SELECT '\ufeffx' AS s, 0.5::DECIMAL(3,3) AS d, '-0'::DOUBLE AS f, '1.50'::JSON AS j, ['\\x00\\x5Cab'::BLOB] AS l
+      UNION ALL SELECT NULL, -0.5, 1, '"1.50"', NULL`;
     const url = join(folder, 'out.duckdb');
     const rows = await readAll(duckdbSource({ url: 'duckdb::memory:', query }));
     expect(rows).toEqual([
-      ['\ufeffx', '0.500', -0, new JsonText('1.50')],
-      [null, '-0.500', 1, new JsonText('"1.50"')],
+      ['\ufeffx', '0.500', -0, new JsonText('1.50'), new JsonText(String.raw`["\\x00\\x5Cab"]`)],
+      [null, '-0.500', 1, new JsonText('"1.50"'), null],
     ]);
     await carry(duckdbSource({ url: 'duckdb::memory:', query }), duckdbSink({ url, into: 'list' }));
     expect(await readAll(duckdbSource({ url, query: 'FROM list' }))).toEqual(rows);

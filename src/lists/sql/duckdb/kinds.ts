@@ -85,8 +85,11 @@ export function textOf(column: string, type: string): string {
 export function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' = 'CAST'): string {
   if (type === 'VARCHAR') return staged;
   if (type === 'BLOB') return `unhex(${staged})`;
-  const isJson = isNested(type) || type === 'VARIANT';
-  return `${cast}(${isJson ? `${cast}(${staged} AS JSON)` : staged} AS ${type})`;
+  if (!isNested(type) && type !== 'VARIANT') return `${cast}(${staged} AS ${type})`;
+  const json = `${cast}(${staged} AS JSON)`;
+  // JSON has bytes as text with escapes, which only a cast of text reads.
+  const texts = type.replaceAll(/\bBLOB\b/g, 'VARCHAR');
+  return `${cast}(${texts === type ? json : `${cast}(${json} AS ${texts})`} AS ${type})`;
 }
 
 /** Converts a printed duration to ISO 8601. */
