@@ -92,9 +92,9 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Moves from wake to wake until the work is done, over HTTP, too: as long as a client with connections of its own awaits an answer, the clock
-   * stays where it is, and `advance()` alone passes the client's limits. Other work that takes time, such as that of
-   * a disk, is not waited for.
+   * Moves from wake to wake until the work is done, over HTTP, too: as long as a client with connections of its own
+   * awaits an answer, the clock stays where it is, and `advance()` alone passes the client's limits. Other work that
+   * takes time, such as that of a disk, is not waited for.
    *
    * @throws what the work throws; an error when nothing is left to happen
    */
