@@ -73,7 +73,7 @@ describe('examples/nightly.sh', () => {
     await writeFile(join(folder, 'sluice.env'), environment);
     const env = { PATH: '/usr/bin:/bin', HOME: folder };
     const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder], env);
-    expect(ended).toMatchObject({ code: 0, stdout: complete });
+    expect(ended).toMatchObject({ code: 0, stdout: `${complete.trimEnd()}, 245 credits\n` });
     expect((await chargesOf(service)).length).toBeGreaterThan(100);
   });
 

@@ -184,7 +184,8 @@ export class BatchPool {
 
   add(batches: Iterable<Batch>): void {
     if (this.#stoppedBy) return;
-    this.#waiting = [...batches].toReversed().concat(this.#waiting);
+    // Not `concat`: where a program has loaded apache-arrow, V8 makes a dictionary of it, and each `pop` scans it.
+    this.#waiting = [...[...batches].toReversed(), ...this.#waiting];
     this.#begin();
   }
 

@@ -500,8 +500,9 @@ describe('many batches', () => {
         },
       },
     );
+    const batch = makeBatch();
     // More than an argument list takes.
-    pool.add(Array.from({ length: 150_000 }, (_, id) => makeBatch(id)));
+    pool.add(Array.from({ length: 150_000 }, (_, id) => ({ ...batch, id })));
     expect(await pool.idle()).toBeUndefined();
     expect({ left, isInOrder }).toEqual({ left: 150_000, isInOrder: true });
   });

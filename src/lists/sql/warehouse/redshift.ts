@@ -73,11 +73,8 @@ export const redshift: LoadDialect = {
       parquet: ['FORMAT AS PARQUET'],
     };
     // Without its own kind of manifest it loads all objects with the prefix.
-    return [
-      [`COPY ${table}${list}`, `FROM ${plainText(from + prefix)}`, 'IAM_ROLE DEFAULT']
-        .concat(forms[format])
-        .join('\n')
-        .concat(';'),
-    ];
+    const source = `FROM ${plainText(from + prefix)}`;
+    const lines = [`COPY ${table}${list}`, source, 'IAM_ROLE DEFAULT', ...forms[format]];
+    return [`${lines.join('\n')};`];
   },
 };
