@@ -73,7 +73,7 @@ export class LaunchGate {
     if (!reservation.isGranted) {
       const { credits, most } = reservation;
       const reason = new BudgetError(
-        `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
+        `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are reserved for launched batches, one for each address, and the next batch needs ${grouped(addresses)}`,
       );
       this.#closedBy ??= reason;
       const isNew = !this.#usedUp.has(group.type);
