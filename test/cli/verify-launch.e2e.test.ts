@@ -1,4 +1,4 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
@@ -142,6 +142,21 @@ describe('--preflight', () => {
     expect(before.filter((request) => request.startsWith('PATCH '))).toEqual(prepares);
     expect(new Set(prepares).size).toBe(3);
     expect(await chargesOf(service)).toHaveLength(25);
+  });
+
+  it.each([
+    ['what the service has not removed', [], 25],
+    ['all that is sent, where it is to remove nothing', ['--no-remove-wrong-format'], 27],
+  ])('names the price of %s', async (_, more, credits) => {
+    const { service } = await withService();
+    await appendFile(join(folder, 'list.csv'), '27,nobody\n28,no@body@sluice.test\n');
+    const ended = await verify(service, '--preflight', '--yes', ...more);
+    expect(ended.code, ended.stderr).toBe(0);
+    const counts = { valid: 25, wrong: 2, duplicate: 0 };
+    expect(eventsOf(ended, 'prepared')).toMatchObject([
+      { email: { addresses: 27, counts, credits } },
+    ]);
+    expect(await chargesOf(service)).toHaveLength(credits);
   });
 
   it('is refused without a terminal and without --yes, before anything is sent', async () => {

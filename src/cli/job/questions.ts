@@ -50,15 +50,9 @@ export async function confirmDiscard(
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const { launchedCredits, isFinished, service } = status;
-  const isPaid = service !== 'local' && launchedCredits.email + launchedCredits.phone > 0;
-  if (!isPaid || (isFinished && !forgets)) return;
-  const dropped = message('dropped', {
-    by: what,
-    started_at: status.startedAt,
-    is_finished: isFinished,
-    so_far: describeStatus(status).soFar,
-  });
+  const { isFinished } = status;
+  const dropped = droppedMessage(what, status, forgets);
+  if (!dropped) return;
   if (isAgreed) {
     warn(dropped);
     return;
@@ -69,6 +63,23 @@ export async function confirmDiscard(
   throw new ConfigurationError(
     `stopped; nothing was sent or deleted${isFinished ? '' : ': the same command as before resumes the run'}`,
   );
+}
+
+/** @returns `undefined` where nothing that was paid for is lost */
+export function droppedMessage(
+  by: string,
+  status: RunStatus,
+  forgets = false,
+): Message | undefined {
+  const { launchedCredits, isFinished, service, startedAt } = status;
+  const isPaid = service !== 'local' && launchedCredits.email + launchedCredits.phone > 0;
+  if (!isPaid || (isFinished && !forgets)) return undefined;
+  return message('dropped', {
+    by,
+    started_at: startedAt,
+    is_finished: isFinished,
+    so_far: describeStatus(status).soFar,
+  });
 }
 
 /** What an abandoned run leaves on the service: undeleted uploads, and paid batches. */

@@ -19,6 +19,7 @@ import {
   askAboutCarrying,
   preflightOf,
   agreeToPayAgain,
+  droppedMessage,
   dropOldRun,
   type PaidOutput,
   withPaidAgain,
@@ -88,11 +89,14 @@ export async function estimateJob(
     const paid = await findPaid();
     const isPaidAgain = paid !== undefined && unfinished === undefined && addresses > 0;
     const before = isPaidAgain ? paidAgain(paid, addresses) : unfinished;
+    const isDropped = options.has('fresh') && stateDir !== undefined;
+    const old = isDropped ? await findStatus(stateDir) : undefined;
+    const dropped = old && droppedMessage('--fresh', old);
     const more = [
       ...(examples.size === 0 ? [] : [message('changed_cells', { cells: [...examples.values()] })]),
       ...adviceMessages(reports.adviceOn(estimate), 'notice'),
       ...trialMessages(estimate, options.has('history'), 'notice'),
-      ...(before === undefined ? [] : [before]),
+      ...[dropped, before].filter((each) => each !== undefined),
     ];
     return { estimate, more, isPaidAgain, doubtful };
   } finally {
@@ -100,7 +104,6 @@ export async function estimateJob(
   }
 }
 
-/** An unfinished run does not pay again for its batches, which the figures of an estimate include. */
 async function unfinishedRun(
   { unfinished }: Estimate,
   stateDir = '',

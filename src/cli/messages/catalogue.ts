@@ -346,8 +346,10 @@ export const catalogue = {
       paid: orNull('20 email credits'),
       paid_addresses: orNull(20),
       used_addresses: orNull(20),
+      enough_credits: orNull(200),
       next: orNull('goes on, fetches the results of 2 paid batches'),
     },
+    variants: [{ enough_credits: null }],
     sentence: describeUnfinished,
   }),
   paid_again: notice({
@@ -514,7 +516,7 @@ export const catalogue = {
   prepared: notice<Preflight>({
     when: '`--preflight`: the batches are prepared, and not launched.',
     example: {
-      email: { batches: 3, addresses: 255, counts: null },
+      email: { batches: 3, addresses: 255, counts: null, credits: 255 },
       phone: null,
       balance: null,
     },

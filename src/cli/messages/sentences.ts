@@ -155,8 +155,9 @@ export function describeUnfinished({
   paid,
   paid_addresses: paidAddresses,
   used_addresses: used,
+  enough_credits: enough,
   next,
-}: Pick<UnfinishedRun, 'action' | 'why' | 'paid_addresses' | 'used_addresses'> & {
+}: Omit<UnfinishedRun, 'paid' | 'started_at'> & {
   readonly state: string;
   readonly paid: string | null;
   readonly next: string | null;
@@ -165,7 +166,11 @@ export function describeUnfinished({
   const hasPaid = `has paid ${paid ?? 'nothing yet'}`;
   if (action === 'stop') return `${run} ${hasPaid}, and this command would stop: ${why}`;
   if (action === 'resume') {
-    return `this command resumes ${run}, which ${hasPaid}: it ${next ?? 'goes on'}${paid === null ? '' : ', and pays for none of it again'}`;
+    const does =
+      enough === null
+        ? `it ${next ?? 'goes on'}`
+        : `--max-credits stops it with exit code 5 (${grouped(enough)} is enough for all of it)`;
+    return `this command resumes ${run}, which ${hasPaid}: ${does}${paid === null ? '' : ', and it pays for none of it again'}`;
   }
   const of =
     used === null || paidAddresses === null
@@ -224,18 +229,22 @@ function describePrepared(
   balance: number | undefined,
 ): readonly string[] {
   if (!type) return [];
-  const { batches, addresses, counts } = type;
+  const { batches, addresses, counts, credits } = type;
   const seen = counts
     ? `; the service counted ${grouped(counts.valid)} valid, ${grouped(counts.wrong)} wrong in their format and ${counted(counts.duplicate, 'duplicate')}`
     : '';
   return [
     `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} ${addresses === 1 ? 'is' : 'are'} prepared${seen}`,
-    `${name} credits: ${describePrice(addresses, balance)}`,
+    `${name} credits: ${describePrice(credits, balance, counts ? 'by these counts' : 'at most')}`,
   ];
 }
 
-function describePrice(credits: number, balance: number | null | undefined): string {
-  const price = `${grouped(credits)} needed at most, before refunds`;
+function describePrice(
+  credits: number,
+  balance: number | null | undefined,
+  how = 'at most',
+): string {
+  const price = `${grouped(credits)} needed ${how}, before refunds`;
   if (balance === undefined || balance === null) return price;
   const missing = credits - balance;
   const short = missing > 0 ? `, ${grouped(missing)} too few` : '';

@@ -7,24 +7,40 @@ import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
 import { chargeOf, type DrivenBatch } from '../batches/batch-log.js';
 import { findPreparedCounts, type PreparedCounts } from '../batches/status-answer.js';
 import { unpaidError } from '../driver/batch-errors.js';
+import type { BatchSettings } from '../driver/driver-options.js';
 import type { RunStore } from '../stores/run-store.js';
 import type { Balances } from '../summary/build-summary.js';
-import type { Batch } from '../batches/batch.js';
 import { type Notice, notice } from '../../platform/text/notices.js';
+
+/** What is sent as one batch. */
+export interface SizedBatch {
+  readonly group: { readonly type: VerificationType; readonly country: string };
+  readonly addresses: number;
+}
+
+/** What a run has not sent of its list, at most. */
+export interface LeftToSend {
+  readonly batches: readonly SizedBatch[];
+  /** Credits of its launches, which count for its budget. */
+  readonly launched: Readonly<Record<VerificationType, number>>;
+}
+
+export const nothingLeft: LeftToSend = { batches: [], launched: { email: 0, phone: 0 } };
 
 /**
  * Notices about a budget too small for all batches of a type. It stops nothing: what fits is launched, and a
  * batch that the service splits may fit in parts.
  */
 export function budgetNotices(
-  batches: readonly Batch[],
+  { batches, launched }: LeftToSend,
   maxCredits: number | undefined,
 ): readonly Notice[] {
   if (maxCredits === undefined) return [];
   return verificationTypes.flatMap((type) => {
     const { needed, smallest } = needOf(batches, type);
-    if (needed <= maxCredits) return [];
-    return [notice('budget_short', { type, needed, allowed: maxCredits, smallest })];
+    const used = launched[type];
+    if (needed === 0 || used + needed <= maxCredits) return [];
+    return [notice('budget_short', { type, needed, allowed: maxCredits, used, smallest })];
   });
 }
 
@@ -33,7 +49,7 @@ export function budgetNotices(
  * verified.
  */
 export function balanceNotices(
-  batches: readonly Batch[],
+  batches: readonly SizedBatch[],
   balance: CreditBalance,
 ): readonly Notice[] {
   const types = verificationTypes.flatMap((type) => {
@@ -45,8 +61,8 @@ export function balanceNotices(
 }
 
 /** Credits that the batches of a type need, before refunds. */
-function needOf(
-  batches: readonly Batch[],
+export function needOf(
+  batches: readonly SizedBatch[],
   type: VerificationType,
 ): { readonly needed: number; readonly smallest: number } {
   const sizes = batches.flatMap(({ group, addresses }) => (group.type === type ? [addresses] : []));
@@ -65,34 +81,38 @@ export interface Preflight {
 
 export interface PreparedType {
   readonly batches: number;
-  /** Submitted addresses: the most credits needed, before refunds. */
+  /** Submitted addresses. */
   readonly addresses: number;
   /** The service's counts from their preparation; `null` unless it gives them for all. */
   readonly counts: PreparedCounts | null;
+  /**
+   * Credits needed, before refunds: by the counts, without what the service has removed; `addresses` at most
+   * without counts.
+   */
+  readonly credits: number;
 }
 
 /** Reads the service's facts about batches that are ready. */
 export async function readPreflight(
   service: VerificationService,
   ready: readonly DrivenBatch[],
-  surroundings: { readonly signal: AbortSignal; readonly clock: Clock },
+  surroundings: Surroundings & { readonly settings?: BatchSettings | undefined },
 ): Promise<Preflight> {
-  const { signal } = surroundings;
+  const { signal, settings } = surroundings;
   const ofType = async (type: VerificationType): Promise<PreparedType | null> => {
     const batches = ready.filter(({ batch }) => batch.group.type === type);
     if (batches.length === 0) return null;
-    const counts = await Promise.all(
+    const counted = await Promise.all(
       batches.map(async ({ state }) =>
         'uuid' in state && state.uuid !== undefined
           ? readCounts(service, type, state.uuid, signal)
           : undefined,
       ),
     );
-    return {
-      batches: batches.length,
-      addresses: batches.reduce((sum, { batch }) => sum + batch.addresses, 0),
-      counts: sumOf(counts),
-    };
+    const addresses = batches.reduce((sum, { batch }) => sum + batch.addresses, 0);
+    const counts = sumOf(counted);
+    const credits = counts ? priceOf(type, counts, settings) : addresses;
+    return { batches: batches.length, addresses, counts, credits };
   };
   const [email, phone] = await Promise.all(verificationTypes.map(ofType));
   const balance = await readCredits(service, surroundings, () => undefined);
@@ -125,6 +145,17 @@ function sumOf(counts: readonly (PreparedCounts | undefined)[]): PreparedCounts 
     sum.duplicate += one.duplicate;
   }
   return sum;
+}
+
+/** One credit for each line that the preparation has not removed (spec 2.3). */
+function priceOf(
+  type: VerificationType,
+  { valid, wrong, duplicate }: PreparedCounts,
+  settings: BatchSettings = {},
+): number {
+  const keepsWrong = settings[`remove_wrong_${type}_format`] === false;
+  const keepsDuplicates = settings.remove_duplicate === false;
+  return valid + (keepsWrong ? wrong : 0) + (keepsDuplicates ? duplicate : 0);
 }
 
 /** Where a balance is read, and for how long. */

@@ -12,7 +12,7 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { comparedSource, namedSource } from '../../lists/rows/sources/derived-sources.js';
-import { budgetNotices, readCredits } from './credits.js';
+import { budgetNotices, type LeftToSend, needOf, nothingLeft, readCredits } from './credits.js';
 import {
   askedOptions,
   type Estimate,
@@ -133,7 +133,12 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const doubtful = doubtfulColumns(plan);
   // Nothing has to be stopped: the caller reads the estimate.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
-  for (const each of [...callingCodeNotices(plan), ...budgetNotices(batches, options.maxCredits)]) {
+  const compared = await unfinished?.end(
+    (planned) => planEntryOf(rows, { reading, found: headers }, planned),
+    { plan, batches },
+  );
+  const left = compared?.left ?? { ...nothingLeft, batches };
+  for (const each of [...callingCodeNotices(plan), ...budgetNotices(left, options.maxCredits)]) {
     onNotice(each);
   }
   await calledBack.settled();
@@ -144,7 +149,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     ));
   const ofType = (type: VerificationType): TypeEstimate | null =>
     layout.columns.some((column) => column.type === type)
-      ? typeEstimate(type, { plan, batches, counter })
+      ? typeEstimate(type, { plan, left, counter })
       : null;
   const trouble = refused.countries();
   const [email = null, phone = null] = verificationTypes.map(ofType);
@@ -163,11 +168,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       ...columnHints(column, { plan, refused, misspelt }),
     })),
     ...(trouble && { countries: trouble }),
-    ...(unfinished && {
-      unfinished: await unfinished.end((planned) =>
-        planEntryOf(rows, { reading, found: headers }, planned),
-      ),
-    }),
+    ...(compared && { unfinished: compared.run }),
     balance: balance ? { email: balance.email_credit, phone: balance.phone_credit } : null,
   };
 }
@@ -176,13 +177,13 @@ function typeEstimate(
   type: VerificationType,
   {
     plan,
-    batches,
+    left,
     counter,
-  }: { readonly plan: Plan; readonly batches: readonly Batch[]; readonly counter: NotSubmitted },
+  }: { readonly plan: Plan; readonly left: LeftToSend; readonly counter: NotSubmitted },
 ): TypeEstimate {
   const { submittable, addresses, recalled } = plan.planner.counts[type];
   const groups = new Map<string, GroupEstimate>();
-  for (const batch of batches) {
+  for (const batch of left.batches) {
     if (batch.group.type !== type) continue;
     const { country } = batch.group;
     const group = groups.get(country) ?? { country, addresses: 0, batches: 0 };
@@ -198,7 +199,7 @@ function typeEstimate(
     duplicates: submittable - addresses,
     not_submitted: counter.of(type),
     groups: [...groups.values()],
-    credits: addresses - recalled,
+    credits: needOf(left.batches, type).needed,
   };
 }
 

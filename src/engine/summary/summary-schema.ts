@@ -280,6 +280,7 @@ const unfinishedRun = schemaOf<UnfinishedRun>()(
     paid: ofBoth(count),
     paid_addresses: count.nullable(),
     used_addresses: count.nullable(),
+    enough_credits: count.nullable(),
   }),
 );
 

@@ -125,9 +125,12 @@ export interface TypeEstimate {
   readonly duplicates: number;
   /** Cells that cannot be sent, by reason. */
   readonly not_submitted: Counts;
-  /** The same by country. */
+  /** What would be sent, by country. */
   readonly groups: readonly GroupEstimate[];
-  /** Credits that the run would need at most, before refunds. */
+  /**
+   * Credits that the run would still pay at most, before refunds: one for each address that would be sent.
+   * What an unfinished run has launched does not count.
+   */
   readonly credits: number;
 }
 
@@ -147,6 +150,11 @@ export interface UnfinishedRun {
   /** Addresses that may be paid for, and those of them that this list has; `null` where not compared. */
   readonly paid_addresses: number | null;
   readonly used_addresses: number | null;
+  /**
+   * The `maxCredits` that is enough for all of the run, where the given one stops it before its end; `null`
+   * where it does not.
+   */
+  readonly enough_credits: number | null;
 }
 
 /** What a run would read, send and cost. */
@@ -170,7 +178,7 @@ export interface Estimate extends Asked {
   /** Rows that could not be sent without a country; absent without any. */
   readonly countries?: CountryProblems | undefined;
   /**
-   * The unfinished run in `stateDir`, from which something was sent: its credits are part of the figures
+   * The unfinished run in `stateDir`, from which something was sent: what it has paid is no part of `credits`
    * above. Absent without one.
    */
   readonly unfinished?: UnfinishedRun | undefined;

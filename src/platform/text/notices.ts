@@ -174,10 +174,18 @@ export const notices = {
 
   // Credits
   budget_short: define({
-    when: '`--max-credits` is too low for all batches of a type. `smallest`: what the smallest of them needs.',
-    example: { type: 'email', needed: 250, allowed: 20, smallest: 100 },
-    variants: [{ smallest: 10 }],
-    sentence({ type, needed, allowed, smallest }) {
+    when: '`--max-credits` is too low for all batches of a type. `used`: what is reserved for launched batches of a resumed run; `smallest`: what the smallest of the others needs.',
+    example: { type: 'email', needed: 250, allowed: 20, used: 0, smallest: 100 },
+    variants: [{ smallest: 10 }, { used: 10 }, { used: 10, smallest: 10 }],
+    sentence({ type, needed, allowed, used, smallest }) {
+      const left = Math.max(0, allowed - used);
+      if (used > 0) {
+        const stops =
+          smallest > left
+            ? `not even the smallest batch, of ${grouped(smallest)}, fits, so the run launches none of them and ends with exit code 5`
+            : 'the run stops before it is done, with exit code 5';
+        return `${counted(needed, `${type} credit`)} more ${needed === 1 ? 'is' : 'are'} needed at most, and ${grouped(used)} of the ${grouped(allowed)} that ${optionName('maxCredits')} allows are reserved for launched batches: ${stops}; ${optionName('maxCredits', used + needed)} is enough`;
+      }
       const outcome =
         smallest > allowed
           ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`

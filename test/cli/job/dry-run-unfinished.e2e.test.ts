@@ -12,7 +12,7 @@ import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';
 import { countRequests } from '../count-requests.js';
-import { eventsOf } from '../logged-events.js';
+import { codedOf, eventsOf } from '../logged-events.js';
 import { type EndedHere, runInProcess } from '../run-in-process.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
 
@@ -77,7 +77,7 @@ async function stateFiles(): Promise<Readonly<Record<string, string>>> {
 async function dryRun(
   more: readonly string[] = [],
   given: Given = {},
-): Promise<Estimate['unfinished']> {
+): Promise<Estimate & Pick<EndedHere, 'events'>> {
   const before = await stateFiles();
   const requests = countRequests(service);
   const lock = await lockDirectory(systemFiles, join(folder, 'out.csv.sluice'));
@@ -89,10 +89,20 @@ async function dryRun(
   const estimate = JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8')) as Estimate;
   await rm(join(folder, 'dry.json'));
   const { unfinished } = estimate;
+  const { action, enough_credits, used_addresses } = unfinished ?? {};
   expect(eventsOf(ended, 'unfinished_run')).toMatchObject(
-    unfinished ? [{ action: unfinished.action, paid: '6 email credits' }] : [],
+    unfinished ? [{ action, enough_credits, used_addresses }] : [],
   );
-  return unfinished;
+  return { ...estimate, events: ended.events };
+}
+
+/** Runs a command, and says what it has paid. */
+async function paidBy(
+  ...args: Parameters<typeof verify>
+): Promise<EndedHere & { credits: number }> {
+  const before = await chargesOf(service);
+  const ended = await verify(...args);
+  return { ...ended, credits: (await chargesOf(service)).length - before.length };
 }
 
 const paid = { paid: { email: 6, phone: 0 }, paid_addresses: 6 };
@@ -123,10 +133,13 @@ describe('a dry run beside an unfinished run', () => {
     } else {
       await stopHalfway(more, given);
     }
-    const unfinished = await dryRun(more, given);
+    const { unfinished, email } = await dryRun(more, given);
     expect(unfinished).toMatchObject({ action: 'resume', why: null, ...paid, used_addresses: 6 });
-    const resumed = await verify(more, given);
+    const resumed = await paidBy(more, given);
     expect(resumed.code, resumed.stderr).toBe(0);
+    const { credits } = resumed;
+    const groups = [{ country: 'US', addresses: credits, batches: 1 }];
+    expect(email).toMatchObject({ credits, groups });
     expect(eventsOf(resumed, 'carried')).toEqual([]);
     expect(eventsOf(resumed, 'going_on')).toHaveLength(1);
   });
@@ -138,10 +151,12 @@ describe('a dry run beside an unfinished run', () => {
   ])('of %s uses what was paid, as the run does', async (_, list, more, used) => {
     await stopHalfway();
     await writeList(list);
-    const unfinished = await dryRun(more);
+    const { unfinished, email } = await dryRun(more);
     expect(unfinished).toMatchObject({ action: 'carry', ...paid, used_addresses: used });
-    const carried = await verify(more);
+    const carried = await paidBy(more);
     expect(carried.code, carried.stderr).toBe(0);
+    expect(email).toMatchObject({ addresses: list.length, credits: carried.credits });
+    expect(carried.credits).toBe(list.length - used);
     expect(eventsOf(carried, 'carried')).toMatchObject([
       { change: unfinished?.why, paid_addresses: 6, used_addresses: used },
     ]);
@@ -156,20 +171,62 @@ describe('a dry run beside an unfinished run', () => {
   ])('of %s says that it stops, as the run does', async (_, list, more, given) => {
     await stopHalfway();
     await writeList(list);
-    const unfinished = await dryRun(more, given);
+    const { unfinished, email } = await dryRun(more, given);
     expect(unfinished).toMatchObject({ action: 'stop', paid: paid.paid, used_addresses: null });
+    expect(email).toMatchObject({ credits: 0, groups: [] });
     const stopped = await verify(more, given);
     expect(stopped.code).toBe(2);
     expect(eventsOf(stopped, 'error')).toMatchObject([{ code: 'state_mismatch' }]);
     expect(await chargesOf(service)).toHaveLength(6);
   });
 
-  it('with --fresh, or after it has finished, says nothing of it', async () => {
+  it('of another list than the last two uses what both have paid', async () => {
     await stopHalfway();
-    expect(await dryRun(['--fresh'])).toBeUndefined();
+    await writeList(names(11));
+    expect((await paidBy(['--max-credits', '3'])).credits).toBe(3);
+    await writeList(names(13));
+    const { unfinished, email } = await dryRun();
+    expect(unfinished).toMatchObject({ action: 'carry', paid: { email: 9 }, used_addresses: 9 });
+    const groups = [{ country: 'US', addresses: 4, batches: 2 }];
+    expect(email).toMatchObject({ addresses: 13, credits: 4, groups });
+    expect(await paidBy()).toMatchObject({ code: 0, credits: 4 });
+  });
+
+  it('says that a budget stops it, and which is enough', async () => {
+    await stopHalfway();
+    const short = ['--max-credits', '8'];
+    const { unfinished, email, events } = await dryRun(short);
+    expect(unfinished).toMatchObject({ action: 'resume', enough_credits: 9 });
+    expect(email).toMatchObject({ credits: 3 });
+    expect(codedOf({ events }, 'budget_short')).toMatchObject([
+      { needed: 3, allowed: 8, used: 6, smallest: 3 },
+    ]);
+    expect(await paidBy(short)).toMatchObject({ code: 5, credits: 0 });
+    const enough = ['--max-credits', '9'];
+    const dry = await dryRun(enough);
+    expect(dry.unfinished).toMatchObject({ action: 'resume', enough_credits: null });
+    expect(codedOf(dry, 'budget_short')).toEqual([]);
+    expect(await paidBy(enough)).toMatchObject({ code: 0, credits: 3 });
+  });
+
+  it('with --fresh says what is dropped, as the run does', async () => {
+    await stopHalfway();
+    const { unfinished, email, events } = await dryRun(['--fresh']);
+    expect(unfinished).toBeUndefined();
+    const dropped = eventsOf({ events }, 'dropped');
+    expect(dropped).toHaveLength(1);
+    const again = await paidBy(['--fresh']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(eventsOf(again, 'dropped')).toEqual(dropped);
+    expect(email).toMatchObject({ credits: again.credits });
+  });
+
+  it('says nothing of a finished run', async () => {
     expect((await verify()).code).toBe(0);
     const after = await verify(['--dry-run']);
-    expect(eventsOf(after, 'unfinished_run')).toEqual([]);
+    for (const name of ['unfinished_run', 'dropped'] as const) {
+      expect(eventsOf(after, name)).toEqual([]);
+    }
   });
 });
 

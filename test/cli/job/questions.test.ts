@@ -49,7 +49,7 @@ it('says nothing of a finished run whose record nothing depends on', async () =>
 });
 
 const preflight = {
-  email: { batches: 2, addresses: 30, counts: { valid: 28, wrong: 1, duplicate: 1 } },
+  email: { batches: 2, addresses: 30, counts: { valid: 28, wrong: 1, duplicate: 1 }, credits: 28 },
   phone: null,
   balance: { email_credit: 20, phone_credit: 0 },
 };

@@ -1,4 +1,5 @@
 import type { Client } from '../../../client/client.js';
+import { verificationTypes } from '../../../contract/enums.js';
 import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -12,6 +13,7 @@ import { addressesOf, hasSent } from '../../stores/run-state.js';
 import { statusOf } from '../../stores/run-status.js';
 import type { UnfinishedRun } from '../../summary/summary.js';
 import type { ResolvedRun } from '../options/run-options.js';
+import { type LeftToSend, needOf, nothingLeft } from '../credits.js';
 import { earlierBatches } from '../planning/batch-files.js';
 import { openRecall, type OpenRecall } from '../planning/recalled-results.js';
 import { creditsBefore } from '../reporting/read-status.js';
@@ -27,6 +29,7 @@ import {
   sendsEarlierAgain,
   withRetriableExports,
 } from './compare-run.js';
+import { leftBeside, leftOf } from './left-to-send.js';
 import { rowDecisionsOf } from './new-run.js';
 import { doubtfulState } from './reconcile.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
@@ -103,19 +106,42 @@ export class UnfinishedComparison {
     this.#batches.push(...(this.#plan?.cutter.take() ?? []));
   }
 
-  /** @param entryOf the plan of the rows, from its batches */
-  async end(entryOf: (batches: readonly Batch[]) => PlanEntry): Promise<UnfinishedRun> {
+  /**
+   * @param entryOf the plan of the rows, from its batches
+   * @param fresh the plan of a run that knows of no other, and its batches
+   */
+  async end(
+    entryOf: (batches: readonly Batch[]) => PlanEntry,
+    fresh: { readonly plan: Plan; readonly batches: readonly Batch[] },
+  ): Promise<{ readonly run: UnfinishedRun; readonly left: LeftToSend }> {
     const { state, path } = this.#stored;
     const { launchedCredits } = statusOf(state, path);
     const before = creditsBefore(state.earlier);
-    return {
-      ...(await this.#judge(entryOf)),
+    const judged = await this.#judge(entryOf);
+    const left = await this.#left(judged.action, fresh);
+    const enough = Math.max(
+      ...verificationTypes.map((type) => left.launched[type] + needOf(left.batches, type).needed),
+    );
+    const run = {
+      ...judged,
       started_at: this.#run.startedAt,
       paid: {
         email: launchedCredits.email + (before?.email ?? 0),
         phone: launchedCredits.phone + (before?.phone ?? 0),
       },
+      enough_credits: enough > (this.#options.maxCredits ?? Infinity) ? enough : null,
     };
+    return { run, left };
+  }
+
+  async #left(
+    action: UnfinishedRun['action'],
+    fresh: { readonly plan: Plan; readonly batches: readonly Batch[] },
+  ): Promise<LeftToSend> {
+    const { state } = this.#stored;
+    if (action === 'stop') return nothingLeft;
+    if (action === 'resume' && isPlanned(state)) return leftOf(state);
+    return leftBeside({ ...this.#options, ...fresh, stored: this.#stored });
   }
 
   async #judge(entryOf: (batches: readonly Batch[]) => PlanEntry): Promise<Judged> {

@@ -8,7 +8,7 @@ import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.j
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { asJson } from './compare-run.js';
-import { balanceNotices, budgetNotices } from '../credits.js';
+import { balanceNotices, budgetNotices, nothingLeft } from '../credits.js';
 import { runShape } from '../options/option-shapes.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
@@ -97,7 +97,10 @@ export async function checkBeforeSending(
   { plan, batches }: PlannedInput,
 ): Promise<void> {
   await askAboutColumns(plan, run);
-  for (const each of [...callingCodeNotices(plan), ...budgetNotices(batches, run.maxCredits)]) {
+  for (const each of [
+    ...callingCodeNotices(plan),
+    ...budgetNotices({ ...nothingLeft, batches }, run.maxCredits),
+  ]) {
     run.onProgress?.(noticed(each));
   }
 }

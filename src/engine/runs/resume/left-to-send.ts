@@ -1,0 +1,109 @@
+import type { VerificationType } from '../../../contract/enums.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { groupNumber } from '../../addresses/address.js';
+import {
+  type BatchState,
+  isAtEnd,
+  isExportRetriable,
+  isLaunchInDoubt,
+  mayHaveLaunched,
+} from '../../batches/batch-state.js';
+import { type Batch, readLines } from '../../batches/batch.js';
+import { pending } from '../../plan/address-book.js';
+import type { Plan } from '../../plan/plan.js';
+import { addressOf } from '../../plan/result-join.js';
+import type { DirectoryState } from '../../stores/directory/state-directory.js';
+import { addressesOf, hasPaid } from '../../stores/run-state.js';
+import { type LeftToSend, nothingLeft, type SizedBatch } from '../credits.js';
+import { earlierBatches } from '../planning/batch-files.js';
+import { isPlanned, type PlannedRun } from './compare-run.js';
+
+/** Whether a launch surely arrived: one in doubt may have to be repeated. */
+function isLaunched(state: BatchState): boolean {
+  return mayHaveLaunched(state) && !isLaunchInDoubt(state);
+}
+
+/** Whether a finished run that is retried sends the batch again. */
+function isSentAgain(state: BatchState): boolean {
+  return state.stage === 'failed' && !isExportRetriable(state);
+}
+
+/** What a run that is resumed, or retried once it has finished, has not launched. */
+export function leftOf(state: PlannedRun): LeftToSend {
+  const batches: SizedBatch[] = [];
+  const launched = { email: 0, phone: 0 };
+  const unsent = state.plan.batches.map(({ type, country, addresses }) => ({
+    group: { type: type as VerificationType, country },
+    addresses,
+  }));
+  for (const entry of state.batches.values()) {
+    const whole = unsent[entry.batch];
+    if (!whole || entry.state.stage === 'split') continue;
+    const { group } = whole;
+    const addresses = addressesOf(state, entry);
+    whole.addresses -= addresses;
+    if (isLaunched(entry.state)) launched[group.type] += addresses;
+    if (entry.inVain !== undefined) launched[group.type] += entry.inVain?.spent ?? addresses;
+    const isOpen = state.finished
+      ? isSentAgain(entry.state)
+      : !isAtEnd(entry.state) && !isLaunched(entry.state);
+    if (isOpen) batches.push({ group, addresses });
+  }
+  batches.push(...unsent.filter(({ addresses }) => addresses > 0));
+  return { batches, launched };
+}
+
+/**
+ * What a run that replaces the one in a state directory sends of its list.
+ *
+ * @param options.plan of the list, whose history settles what it has
+ */
+export async function leftBeside({
+  files,
+  stored,
+  plan,
+  batches,
+  batchSize,
+  retryFailed = false,
+}: {
+  readonly files: FileSystem;
+  readonly stored: DirectoryState;
+  readonly plan: Plan;
+  readonly batches: readonly Batch[];
+  readonly batchSize: number;
+  readonly retryFailed?: boolean | undefined;
+}): Promise<LeftToSend> {
+  const { state } = stored;
+  const left = new Map<number, { readonly group: SizedBatch['group']; addresses: number }>();
+  for (const { group, addresses } of batches) {
+    const known = left.get(groupNumber(group));
+    if (known) known.addresses += addresses;
+    else left.set(groupNumber(group), { group, addresses });
+  }
+  const isCarried = new Uint8Array(plan.book.size);
+  const runs = [...state.earlier, ...(isPlanned(state) ? [state] : [])];
+  for (const run of runs.filter(hasPaid)) {
+    for (const { batch, entry } of await earlierBatches(files, stored, run)) {
+      if (!isLaunched(entry.state) || (retryFailed && isSentAgain(entry.state))) continue;
+      const number = groupNumber(batch.group);
+      const ofGroup = left.get(number);
+      if (!ofGroup) continue;
+      for await (const line of readLines(batch)) {
+        const address = addressOf(batch, line);
+        const found = 'key' in address ? plan.book.table.find(number, address.key) : -1;
+        if (found === -1 || isCarried[found] === 1 || plan.book.outcome(found) !== pending)
+          continue;
+        isCarried[found] = 1;
+        ofGroup.addresses -= 1;
+      }
+    }
+  }
+  return { ...nothingLeft, batches: [...left.values()].flatMap((each) => cut(each, batchSize)) };
+}
+
+function cut({ group, addresses }: SizedBatch, batchSize: number): readonly SizedBatch[] {
+  return Array.from({ length: Math.ceil(addresses / batchSize) }, (_, at) => ({
+    group,
+    addresses: Math.min(batchSize, addresses - at * batchSize),
+  }));
+}
