@@ -160,7 +160,7 @@ function numbersAdvice(
     of: all,
     examined: unfit.of,
     unfit: unfit.cells,
-    country: more.length > 0 || only === '' ? null : only,
+    country: unfit.has_country_column || more.length > 0 || only === '' ? null : only,
     fitting: unfit.fitting,
   });
 }

@@ -242,6 +242,8 @@ describe('national numbers of two countries', () => {
   it.each([
     ['have a calling code of their own', (at: number) => `+49 1 23456${at + 10}`],
     ['are links', (at: number) => `tel:030 / 9018 20${at + 10}`],
+    ['have a word beside', (at: number) => `Tel. 030-9018 20${at + 10}`],
+    ['already begin with a plus sign', (at: number) => `+800 1234 56${at + 10}`],
   ])('are not said to be of another country where they %s', async (_, number) => {
     const text = Array.from({ length: 12 }, (__, at) => `a${at}@sluice.test,${number(at)}\n`);
     const ended = await verify(`email,phone\n${text.join('')}`, ...options);

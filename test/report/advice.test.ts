@@ -98,6 +98,9 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOn(of(10))).toEqual([]);
     expect(adviceOn(of(11))).toEqual([expected]);
     expect(adviceOn({ ...of(11), batches: [] })).toEqual([{ ...expected, country: null }]);
+    // A column of countries is not to be given twice.
+    const given = of(11, { unfit: { ...unfit, has_country_column: true } });
+    expect(adviceOn(given)).toEqual([{ ...expected, country: null }]);
     // Most of them are numbers of their country, and no longer in use.
     expect(adviceOn(of(30, { unfit: { cells: 14, of: 30, fitting: null } }))).toEqual([]);
     const fitting = { country: 'DE', cells: 800 };

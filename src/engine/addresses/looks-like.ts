@@ -212,7 +212,10 @@ function phoneForm(cell: string): CellForm | undefined {
   if (/^tel:/i.test(text)) return 'tel';
   const [number = '', ...more] = text.split(/[\p{L}#]/u);
   const isExtended = digitsIn(number) >= digitsOfNumber && digitsIn(more.at(-1) ?? '') > 0;
-  return isExtended ? 'extension' : undefined;
+  if (isExtended) return 'extension';
+  // Letters that a hyphen joins to the digits stand for digits: 1-800-555-CALL.
+  const isBeside = !isDigits && worded.length === 1 && digitsIn(worded[0] ?? '') === digitsIn(text);
+  return isBeside && !/\d[-.]?\p{L}/u.test(text) ? 'beside' : undefined;
 }
 
 /** E.164 allows fifteen, and `00` may precede them. */

@@ -48,7 +48,7 @@ export interface ColumnHints {
    * Cells without a result that are not one plain address, by reason and form: `mailto` (a link), `named`
    * (`Name <address>`), `several` (more than one address), `unsplit` (more than one, and not to be split for
    * sure), `beside` (an address and other text), `no_at`; of phones `tel` (a link), `several`, `unsplit`,
-   * `extension`. Absent without any.
+   * `beside`, `extension`. Absent without any.
    */
   readonly forms?: Readonly<Record<string, Counts>> | undefined;
   /** Emails whose domain looks misspelt. Absent without any. */
@@ -72,6 +72,8 @@ export interface UnfitCells {
   readonly of: number;
   /** How many would be valid in the country of the emails beside them; `null` without a likely one. */
   readonly fitting: { readonly country: string; readonly cells: number } | null;
+  /** Whether the command names a column of countries. Absent where not. */
+  readonly has_country_column?: true | undefined;
   /** Those that would be valid with a + in front, and the rows of the first five. Absent without any. */
   readonly without_plus?: { readonly cells: number; readonly rows: readonly number[] } | undefined;
 }

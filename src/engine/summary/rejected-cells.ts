@@ -6,7 +6,9 @@ import { trimCell } from '../addresses/address.js';
 import { cellForm } from '../addresses/looks-like.js';
 import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
 import { fitsCountry, isFixedOrMobile, phoneCountry } from '../addresses/phone/phone-country.js';
+import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
+import { hasCallingCode } from '../columns/column-looks.js';
 import type { Plan } from '../plan/plan.js';
 import { type Outcome, type OutcomeTable, verdictOf } from '../results/outcome-table.js';
 import type { ColumnSummary, CountryProblems } from './figures.js';
@@ -210,8 +212,8 @@ class UnfitNumbers {
   ): void {
     const cell = chunk.text(row, this.#plan.layout.columns[column]?.position ?? 0);
     const text = typeof cell === 'string' ? cell : '';
-    // `n/a` belongs to no country.
-    if (text.replaceAll(/\D/g, '').length < fewestDigits) return;
+    // `n/a` and `Tel. 040 123456` belong to no other country.
+    if ((phoneDigits(barePhone(trimCell(text)))?.digits.length ?? 0) < fewestDigits) return;
     const numbers: SeenNumbers = this.#columns.get(column) ?? {
       seen: 0,
       unfit: [],
@@ -223,7 +225,7 @@ class UnfitNumbers {
     this.#columns.set(column, numbers);
     numbers.seen += 1;
     // A number with its own country needs no other.
-    if (typeof phoneCountry(cell) === 'string') return;
+    if (hasCallingCode(text)) return;
     if (isFixedOrMobile(this.#plan.planner.cells.lineOf(chunk, row, column) ?? '')) return;
     numbers.unfit.push(text.slice(0, longestNumber));
     if (isFixedOrMobile(`+${text.replaceAll(/[\s()./-]/g, '')}`)) {
@@ -255,6 +257,7 @@ class UnfitNumbers {
       cells: unfit.length,
       of: seen,
       fitting: isLikely ? best : null,
+      ...(this.#plan.layout.countryPosition !== undefined && { has_country_column: true }),
       ...(withoutPlus > 0 && { without_plus: { cells: withoutPlus, rows } }),
     };
   }

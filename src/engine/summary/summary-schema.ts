@@ -93,6 +93,7 @@ const unfit = schemaOf<UnfitCells>()(
     cells: count,
     of: count,
     fitting: z.object({ country: z.string(), cells: count }).nullable(),
+    has_country_column: z.literal(true).optional(),
     without_plus: z.object({ cells: count, rows: z.array(count).max(5) }).optional(),
   }),
 );

@@ -116,6 +116,11 @@ it.each([
   ['(202) 555-0123 x12', 'extension'],
   ['tel:+49-30-901820', 'tel'],
   ['tel:+4930901820; tel:+491701234567', 'unsplit'],
+  ['Tel. 040-123456', 'beside'],
+  ['Telefon: 040 123456', 'beside'],
+  ['040 123456 (Büro)', 'beside'],
+  ['1-800-555-CALL', undefined],
+  ['a1b2345678', undefined],
   ['1-800-FLOWERS', undefined],
   ['call me', undefined],
 ])('says how the phone cell %j is written', (cell, form) => {
