@@ -171,10 +171,19 @@ export const catalogue = {
       `${type} column ${columnName(column, title)}${shownCells(examples)}`,
   }),
   left_out_column: notice({
-    when: 'A column looks like addresses, and is not verified.',
-    example: { column: 'Fax', title: 'Fax', why: 'fax' },
+    when: 'A column looks like addresses or countries, and is not taken.',
+    example: {
+      column: 'Fax',
+      title: 'Fax',
+      why: oneOf('fax', 'own_people', 'lists', 'few_emails', 'few_countries'),
+    },
+    variants: [
+      { column: 'phones', title: 'phones', why: 'lists' },
+      { column: 'Notes', title: 'Notes', why: 'few_emails' },
+      { column: 'Land', title: 'Land', why: 'few_countries' },
+    ],
     sentence: ({ column, title, why }) =>
-      `left out: column ${columnName(column, title)} (${why === 'fax' ? 'fax numbers' : 'addresses of your own people, by its name'}; name it to verify it too)`,
+      `left out: column ${columnName(column, title)} (${leftOutWords[why]})`,
   }),
   column: notice({
     when: 'No column looks like addresses: each column of the list.',
@@ -356,7 +365,7 @@ export const catalogue = {
     when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',
     example: { output: 'out.csv', is_updated: false, addresses: 250 },
     sentence: ({ output, is_updated: isUpdated, addresses }) =>
-      `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
+      `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its 1 address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
   }),
 
   dropped: notice({
@@ -803,8 +812,9 @@ export const catalogue = {
   stopped_verdict: notice({
     when: 'The last line of a run that stopped. A log has it in `error`.',
     example: { input: 'list.csv', exit_code: 5, reason: 'payment_required' },
+    variants: [{ exit_code: 7, reason: 'store_unavailable' }],
     sentence: ({ input, exit_code: exitCode, reason }) =>
-      `${input}: stopped, ${stopWords[exitCode] ?? 'unfinished'} (exit code ${exitCode}, ${reason})`,
+      `${input}: stopped, ${reason === 'store_unavailable' ? 'the store was not reached' : (stopWords[exitCode] ?? 'unfinished')} (exit code ${exitCode}, ${reason})`,
     mark: 'sluice: ',
   }),
   process_warning: warning({
@@ -839,6 +849,15 @@ export const catalogue = {
     example: { schema: 'sluice' },
     sentence: ({ schema }) => `created the store: schema ${schema}`,
   }),
+};
+
+/** Why a column is not taken. */
+const leftOutWords = {
+  fax: 'fax numbers; name it to verify it too',
+  own_people: 'addresses of your own people, by its name; name it to verify it too',
+  lists: 'its cells are lists: write a row for each value to verify them',
+  few_emails: 'only a few of its cells are email addresses; name it to verify it too',
+  few_countries: 'only a few of its cells are countries; name it with --country-column to use it',
 };
 
 /** Why a run has stopped, by its exit code; 2 has the error as its last line. */

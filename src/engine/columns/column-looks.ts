@@ -12,6 +12,8 @@ export interface ColumnLooks {
   malformed: number;
   /** Those of these that look like the other type. */
   others: number;
+  /** Those that are lists of values. */
+  lists: number;
   /** Phone numbers that may begin with a calling code without its `+`, ambiguously. */
   ambiguous: number;
   /** Those of them that may be mobile numbers. */
@@ -35,6 +37,7 @@ export function createLooks(type: VerificationType, only: CountryCode | undefine
     filled: 0,
     malformed: 0,
     others: 0,
+    lists: 0,
     ambiguous: 0,
     ambiguousMobiles: 0,
     ambiguousCountries: new Map(),

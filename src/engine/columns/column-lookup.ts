@@ -110,8 +110,9 @@ export function closestColumn(header: readonly string[], given: string): string 
   const wanted = letters(given);
   if (wanted === '') return undefined;
   // A part of a name means that name, however close another is.
-  const whole = wanted.length > 2 && header.find((name) => letters(name).includes(wanted));
-  if (typeof whole === 'string') return whole;
+  const whole = wanted.length > 2 ? header.filter((name) => letters(name).includes(wanted)) : [];
+  const [first = undefined] = [...whole.filter((name) => !isAbout(name)), ...whole];
+  if (first !== undefined) return first;
   const near = header
     .map((name) => ({ name, distance: editDistance(letters(name), wanted) }))
     .filter(({ name, distance }) => distance <= Math.min(furthest, letters(name).length - 1))
@@ -121,6 +122,11 @@ export function closestColumn(header: readonly string[], given: string): string 
     header.find((name) => isPartOf(letters(name), wanted)) ??
     header.find((name) => wordsOf(name).some((word) => isNearWord(word, wanted)))
   );
+}
+
+/** Whether a column says something about addresses (`E-mail 1 - Label`), beside one that holds them. */
+function isAbout(name: string): boolean {
+  return /\b(?:label|type|typ|status)\b/iu.test(name);
 }
 
 function wordsOf(name: string): readonly string[] {

@@ -48,6 +48,7 @@ const faxWords = [
 
 const countryWords = [
   'country, land, laand, pays, pais, paese, nazione, kraj, ulke, maa, страна',
+  'landerschlussel, landerkennzeichen, landercode, landerkurzel, landeskennzeichen, landescode',
   '国, 國家, 国家, 국가',
 ];
 // `CC` also means a copy of a letter: cells decide.

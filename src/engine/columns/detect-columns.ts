@@ -46,8 +46,11 @@ interface CodedColumn extends SampledColumn {
 export interface FoundColumns {
   /** Every column of email addresses and phone numbers, in the header's order, emails first. */
   readonly contacts: readonly ContactColumn[];
-  /** Columns of addresses that are better not verified: fax machines, and the list's own staff. */
-  readonly leftOut: readonly (SampledColumn & { readonly why: 'fax' | 'own_people' })[];
+  /**
+   * Columns that look like addresses or countries and are not taken: of fax machines, of the list's own staff,
+   * with lists in their cells, and where only a few cells are emails or countries.
+   */
+  readonly leftOut: readonly (SampledColumn & { readonly why: WhyLeftOut })[];
   /** The column with a country for each row, and whether some of its cells are empty. */
   readonly country: (SampledColumn & { readonly hasEmpty: boolean }) | undefined;
   /** The country of most rows, and its evidence. */
@@ -57,6 +60,8 @@ export interface FoundColumns {
   /** All columns, with an example each. */
   readonly all: readonly SampledColumn[];
 }
+
+type WhyLeftOut = 'fax' | 'own_people' | 'lists' | 'few_emails' | 'few_countries';
 
 export interface FoundCountry {
   readonly country: CountryCode;
@@ -77,13 +82,20 @@ const enough = {
   unnamedPhone: 0.9,
   country: 0.9,
   majority: 2 / 3,
+  few: 0.1,
 };
+const fewest = 3;
 const mostExamples = 3;
 
-/** Detects a list's columns by their names and first cells; pure. */
+/**
+ * Detects a list's columns by their names and first cells; pure.
+ *
+ * @param lists the first values of cells that are lists, of rows with such cells
+ */
 export function judgeColumns(
   header: readonly string[],
   rows: readonly (readonly CellText[])[],
+  lists: readonly (readonly CellText[])[] = [],
 ): FoundColumns {
   const columns = header.map((title, at) => new Column(header, at, rows));
   const taken = columns.filter(({ role }) => role === 'email' || role === 'phone');
@@ -104,11 +116,13 @@ export function judgeColumns(
       ],
       header,
     ),
-    leftOut: columns.flatMap((column) =>
-      column.role === 'fax' || column.role === 'own_people'
-        ? [{ ...column.sampled(), why: column.role }]
-        : [],
-    ),
+    leftOut: columns.flatMap((column, at) => {
+      const { whyLeftOut: why } = column;
+      if (why !== undefined) return [{ ...column.sampled(), why }];
+      const ofLists = column.filled.length > 0 ? undefined : new Column(header, at, lists);
+      const isOfAddresses = ofLists?.role === 'email' || ofLists?.role === 'phone';
+      return isOfAddresses ? [{ ...ofLists.sampled(), why: 'lists' as const }] : [];
+    }),
     country: country && {
       ...country.sampled(),
       hasEmpty: country.filled.length < rows.length,
@@ -144,7 +158,24 @@ class Column {
     this.filled = rows.map((row) => this.#cellOf(row)).filter((cell) => cell !== '');
     this.role = this.#roleOf(header.length === 1);
     this.isCountry = this.role === undefined && this.#holdsCountries();
-    this.#isRight = this.role === 'email' ? isEmail : this.role === 'phone' ? isPhone : () => true;
+    this.#isRight =
+      this.role === 'email' ? mayBeEmail : this.role === 'phone' ? isPhone : () => true;
+  }
+
+  /** `undefined` for a column that is taken, or looks like nothing. */
+  get whyLeftOut(): WhyLeftOut | undefined {
+    const { role } = this;
+    if (role === 'fax' || role === 'own_people') return role;
+    if (role !== undefined || this.isCountry) return undefined;
+    if (this.#areSome(isEmail)) return 'few_emails';
+    const isNamed = readColumnName(this.#title).meaning === 'country';
+    return isNamed && this.#areSome((cell) => findCountry(cell) !== undefined)
+      ? 'few_countries'
+      : undefined;
+  }
+
+  #areSome(test: (cell: string) => boolean): boolean {
+    return this.filled.filter(test).length >= Math.max(fewest, this.filled.length * enough.few);
   }
 
   #cellOf(row: readonly CellText[]): string {
@@ -158,7 +189,7 @@ class Column {
 
   #roleOf(isAlone: boolean): Role {
     const { meaning, isOfStaff, isOtherNumber } = readColumnName(this.#title);
-    const emails = this.#share(isEmail);
+    const emails = this.#share(meaning === 'email' ? mayBeEmail : isEmail);
     const least = meaning === 'email' ? enough.named : isAlone ? enough.alone : enough.unnamed;
     if (emails >= least) {
       return isOfStaff ? 'own_people' : 'email';
@@ -246,6 +277,11 @@ function isEmail(cell: string): boolean {
     (!/\s/.test(cell) && looksLike('email', emailLine(cell), 'US')) ||
     ['mailto', 'named', 'several', 'unsplit'].includes(cellForm('email', cell) ?? '')
   );
+}
+
+/** Also without a complete domain: reported once the column is chosen. */
+function mayBeEmail(cell: string): boolean {
+  return isEmail(cell) || /^[^\s@]+@[^\s@]+$/.test(cell);
 }
 
 const fewestDigits = 6;

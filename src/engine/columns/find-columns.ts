@@ -48,6 +48,7 @@ export async function findColumns(
   });
   const columns = reading.header.map((_, at) => at);
   const cells: (readonly CellText[])[] = [];
+  const lists: (readonly CellText[])[] = [];
   // A header's name says it only by the sign that stands for broken bytes.
   let hasNoText = reading.header.some((name) => name.includes('\ufffd'));
   for await (const chunk of reading.chunks) {
@@ -58,12 +59,22 @@ export async function findColumns(
         (text, column) => text === invalidText && typeof chunk.value?.(row, column) !== 'object',
       );
       cells.push(texts);
+      const firsts = texts.map((text, column) =>
+        text === invalidText ? firstOf(chunk.value?.(row, column)) : undefined,
+      );
+      if (firsts.some((first) => first !== undefined)) lists.push(firsts);
     }
   }
   return {
-    ...judgeColumns(reading.header, cells),
+    ...judgeColumns(reading.header, cells, lists),
     rows: cells.length,
     isWhole: cells.length < most,
     hasNoText,
   };
+}
+
+/** The first value of a list, if it is a text. */
+function firstOf(value: unknown): string | undefined {
+  const first: unknown = Array.isArray(value) ? value[0] : undefined;
+  return typeof first === 'string' ? first : undefined;
 }

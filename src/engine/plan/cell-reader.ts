@@ -27,7 +27,12 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { AddressTable } from '../../platform/hashing/address-table.js';
 import { hashWords } from '../../platform/hashing/key-hash.js';
-import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import {
+  type CellText,
+  invalidText,
+  type RawCells,
+  type RowChunk,
+} from '../../lists/rows/chunks/row-chunk.js';
 import type { LineBytes } from './batch-cutter.js';
 import {
   hasCallingCode,
@@ -287,6 +292,9 @@ export class CellReader {
     }
     const isAlike = looksLike(type, address, country);
     addCell(this.#looksOf(index), isAlike, !isAlike && looksLikeOther(type, cell));
+    if (cell === invalidText && Array.isArray(chunk.value?.(row, position))) {
+      this.#looksOf(index).lists += 1;
+    }
     const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     if ('reason' in address) {

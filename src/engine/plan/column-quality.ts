@@ -53,8 +53,22 @@ export interface DoubtOptions {
     | undefined;
 }
 
-/** The doubtful columns of a plan. */
+/**
+ * The doubtful columns of a plan.
+ *
+ * @throws ConfigurationError `column_of_lists` where most cells of one are lists: none of them can be sent
+ */
 export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
+  const ofLists = plan.layout.columns.find((_, index) => {
+    const { filled, lists } = plan.planner.cells.looks[index] ?? { filled: 0, lists: 0 };
+    return lists * 2 > filled;
+  });
+  if (ofLists) {
+    throw new ConfigurationError(
+      `the cells of column ${JSON.stringify(ofLists.name)} are lists of values, and each must be one text: write a row for each value, or each into a column of its own; nothing was sent`,
+      { code: 'column_of_lists' },
+    );
+  }
   return plan.layout.columns.flatMap(({ name, type }, index) => {
     const looks = plan.planner.cells.looks[index];
     if (!looks) return [];

@@ -5,6 +5,7 @@ export interface ErrorCodes {
     | 'invalid_option'
     | 'column_not_found'
     | 'column_exists'
+    | 'column_of_lists'
     | 'header_missing'
     | 'country_missing'
     | 'missing_dependency'
@@ -25,7 +26,11 @@ export interface ErrorCodes {
     | 'server_error'
     | 'unexpected_status';
   readonly ContractError: 'broken_contract';
-  readonly DeadlineError: 'deadline_exceeded' | 'service_unavailable' | 'processes_lost';
+  readonly DeadlineError:
+    | 'deadline_exceeded'
+    | 'service_unavailable'
+    | 'store_unavailable'
+    | 'processes_lost';
   readonly BudgetError: 'budget_exhausted';
   readonly DetachedError: 'detached';
   readonly StateError: 'state_locked' | 'state_mismatch' | 'state_damaged';

@@ -65,7 +65,7 @@ export const runSentences = {
   resumes: define({
     when: 'The run is in a store that cannot be read.',
     example: { store: 'the run nightly' },
-    sentence: ({ store }) => `resumes ${store}`,
+    sentence: ({ store }) => `resumes ${store}, or starts it`,
   }),
   goes_on: define({
     when: 'A run is unfinished.',

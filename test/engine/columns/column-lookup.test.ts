@@ -4,6 +4,7 @@ import { closestColumn, findColumn } from '../../../src/engine/columns/column-lo
 it.each([
   // A name that has the word in it is meant, however near another is.
   ['Mail', ['Kundennr.', 'E-Mail-Adresse', 'Mobil'], 'E-Mail-Adresse'],
+  ['Mail', ['E-mail 1 - Label', 'E-mail 1 - Value'], 'E-mail 1 - Value'],
   ['emial', ['id', 'email'], 'email'],
   ['email address', ['id', 'email'], 'email'],
   ['Contry', ['County', 'Email'], 'County'],

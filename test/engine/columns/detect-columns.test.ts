@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { findColumns, rowsSource } from '../../../src/index.js';
 import { judgeColumns } from '../../../src/engine/columns/detect-columns.js';
 
 /** What is taken of a table, written as its header and its rows with `|` between the cells. */
@@ -235,6 +236,43 @@ describe('what a list holds', () => {
   ])('is nothing to verify under %s', (name, cells) => {
     const table = `Name|${name}\n${cells.map((cell) => `Ada|${cell}`).join('\n')}`;
     expect(judge(table)).toMatchObject({ email: [], phone: [], country: undefined, leftOut: [] });
+  });
+
+  it('is a code of countries in German, too', () => {
+    const rows = ['Deutschland', 'DE', 'CH', 'AT', 'BRD'].map((land) => `a@x.example|${land}`);
+    const table = ['E-Mail|Länderschlüssel', ...rows].join('\n');
+    expect(judge(table)).toMatchObject({ country: 'Länderschlüssel', leftOut: [] });
+  });
+
+  it('is taken for emails by its name where most cells have an @, complete or not', () => {
+    const rows = ['a@x.example', 'x@y', 'b@y', 'c@z'].map((email) => `1|${email}`);
+    const table = ['E-mail 2 - Label|E-mail 2 - Value', ...rows].join('\n');
+    expect(judge(table)).toMatchObject({ email: ['E-mail 2 - Value'], leftOut: [] });
+  });
+
+  it('is named where only a few cells of a column are emails or countries', () => {
+    const rows = Array.from({ length: 12 }, (_, at) =>
+      at < 3 ? `a${at}@x.example|DE|a${at}@x.example` : `b${at}@x.example|?|none`,
+    );
+    const { leftOut } = judgeColumns(
+      ['email', 'Land', 'Info'],
+      rows.map((row) => row.split('|')),
+    );
+    expect(leftOut.map(({ name, why }) => [name, why])).toEqual([
+      ['Land', 'few_countries'],
+      ['Info', 'few_emails'],
+    ]);
+  });
+
+  it('is named where the cells of a column are lists', async () => {
+    const people = [1, 2, 3].map((at) => ({
+      id: at,
+      phones: [`+49 30 90182${at}`, 'x'],
+      tags: ['a'],
+    }));
+    const { contacts, leftOut } = await findColumns(rowsSource(people));
+    expect(contacts).toEqual([]);
+    expect(leftOut).toMatchObject([{ name: 'phones', why: 'lists' }]);
   });
 
   it('is told by its cells alone where the name says nothing', () => {

@@ -54,6 +54,22 @@ describe('onDoubtfulColumns', () => {
     await expect(access(stateDir)).rejects.toThrow();
   });
 
+  it('is not asked where the cells are lists, which no batch can hold', async () => {
+    const { service } = await withService();
+    const client = new Client(service);
+    const cells: readonly unknown[] = [['030 12345'], ['030 12346', '030 12347'], []];
+    const source = rowsSource(cells.map((phones) => ({ phones })));
+    const options = { source, phone: ['phones'] as const, country: 'DE' };
+    const refused = { code: 'column_of_lists' };
+    await expect(estimateRun(options)).rejects.toMatchObject(refused);
+    const sink = rowsSink(() => undefined);
+    const stateDir = join(await withFolder(), 'state');
+    const onDoubtfulColumns = () => true;
+    const started = run({ ...options, sink, client, stateDir, onDoubtfulColumns });
+    await expect(started).rejects.toMatchObject(refused);
+    expect(await client.listBatches()).toEqual([]);
+  });
+
   const estimated = async (phones: readonly string[]) => {
     const seen: DoubtfulColumn[] = [];
     await estimateRun({

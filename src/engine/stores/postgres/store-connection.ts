@@ -189,7 +189,7 @@ export class StoreConnection {
     const words = error instanceof LateAnswer ? 'it does not answer' : failureOf(error).words;
     return new DeadlineError(
       `cannot reach the store of ${this.#options.name} (${words}); gave up after ${Math.round(afterMs / 1000)} s`,
-      { code: 'service_unavailable' },
+      { code: 'store_unavailable' },
     );
   }
 }

@@ -192,7 +192,7 @@ describe('a run whose database', () => {
       const asked = [1, 2, 3].map(async () => rejection(connection.ask('select 1')));
       await vi.waitFor(() => expect(clock.sleeping).toBeGreaterThan(0));
       await clock.advance(10_000);
-      for (const given of asked) expect(await given).toMatchObject({ code: 'service_unavailable' });
+      for (const given of asked) expect(await given).toMatchObject({ code: 'store_unavailable' });
       await connection.close();
     },
   );
