@@ -58,8 +58,14 @@ function isFigureOfRows(text: string): boolean {
   const bare = withoutLast(withoutFirst(text, '-*( '), '-*). ');
   const [counted = ''] = figure.exec(bare) ?? [];
   const [thing = '', ...more] = bare.slice(counted.length).split(' ');
-  return counted.endsWith(' ') && things.has(thing) && afterThings.has(more.join(' '));
+  const rest = more.join(' ');
+  const isAfter = afterThings.has(rest) || exportedBy.test(rest);
+  return counted.endsWith(' ') && things.has(thing) && isAfter;
 }
+
+/** `exported on 2026-11-28 by …`, behind a number of rows. */
+const exportedBy =
+  /^(?:exported|exportiert|exporté(?:e?s)?|exportad[ao]s?|esportat[aeio])(?:$| (?:by|on|at|from|am|von|vom|par|le|el|por|il|da)\b)/u;
 
 const notices = [
   /^(?:copyright\b|©|\(c\) ).*(?:©|\(c\)|\b(?:19|20)\d\d\b)/iu,

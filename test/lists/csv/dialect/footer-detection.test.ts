@@ -44,6 +44,10 @@ describe('lines below the last row of a CSV file', () => {
     ['a total of amounts', 1, 'Total,,"1,234.50"\n'],
     ['a total in German', 1, 'Summe;;3,50 €\n'.replaceAll(';', ',').replace('3,50 €', '"3,50 €"')],
     ['a number of rows', 2, '\n(2 rows)\n'],
+    ['a note on who exported them', 2, '\n2 records exported on 2026-11-28 by Joe Smith,,\n'],
+    ['the same in German', 2, '\n2 Datensätze exportiert am 28.11.2026 von Erika Muster,,\n'],
+    ['the same in French', 1, '2 lignes exportées le 28/11/2026 par Anne Martin,,\n'],
+    ['the same in Spanish', 1, '2 registros exportados el 28/11/2026 por Ana Ruiz,,\n'],
     [
       'those of a Salesforce report',
       7,
@@ -64,6 +68,7 @@ describe('lines below the last row of a CSV file', () => {
     ['a person without an address', 'Cyd,,\n'],
     ['a person without an address below a blank line', '\nCyd,,\n'],
     ['a company that is called so', 'Total Wine & More,,\n'],
+    ['a company that exports', '7 Items Exported Goods,,\n'],
     ['another company', 'Copyright Agency,,\n'],
     ['an address in words', 'Copyright 2026 info@sluice.test,,\n'],
     ['the end of a cell of several lines', 'Cyd,cyd@sluice.test,"none\n\nTotal: 5"\n'],
