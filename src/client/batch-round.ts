@@ -284,7 +284,7 @@ export class BatchRound {
 
 /** An upload that was answered without a batch: the answer of a failure has nothing but its status (spec 2.9). */
 function noBatchError(status: string | undefined, name: string): Error {
-  const message = `uploadBatch: the service answered '${status}', and lists no batch named ${name}`;
+  const message = `upload of batch: the service answered '${status}', and lists no batch named ${name}`;
   switch (status) {
     case 'parse_error':
       return new InputError(message);

@@ -107,7 +107,7 @@ describe('an account with too few credits', () => {
       expect(codedOf(ended, 'balance_short')).toMatchObject([{ types }]);
       expectBeforeUploads(ended, 'balance_short');
       expect(ended.stderr.match(/\[payment_required\]/g)).toHaveLength(1);
-      expect(ended.stderr).toMatch(/^sluice: launchBatch \S+: the service answered 402/m);
+      expect(ended.stderr).toMatch(/^sluice: launch of batch \S+: the service answered 402/m);
     },
   );
 
@@ -124,7 +124,7 @@ describe('an account with too few credits', () => {
     expect(codedOf(asked, 'balance_short')).toEqual([]);
     const logged = await verify(service, '--json-log');
     expect(logged.stderr).toMatch(
-      /"event":"error".*"cause":"launchBatch \S+: the service answered/,
+      /"event":"error".*"cause":"launch of batch \S+: the service answered/,
     );
   });
 });

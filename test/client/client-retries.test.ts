@@ -413,7 +413,7 @@ describe('a refused key', () => {
         retryable: false,
         // What a bare status does not say is said beside it, and its name once.
         message:
-          'credits: the service answered 401 Unauthorized; the API key is wrong, revoked, or of another service',
+          'the balance: the service answered 401 Unauthorized; the API key is wrong, revoked, or of another service',
         serviceMessage: 'Unauthorized',
       },
     });
@@ -504,7 +504,7 @@ test.each([
     const error = await caught(client.verifyUnit({ type: 'phone', phone: '+12025550123' }));
     expect(error).toMatchObject({
       code: 'payment_required',
-      message: `verifyUnit: the service answered 402 Payment Required${words}; it needs 1 phone credit`,
+      message: `verification of an address: the service answered 402 Payment Required${words}; it needs 1 phone credit`,
     });
   },
 );

@@ -97,6 +97,11 @@ function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>
   const targetCountry = findCountry(options);
   if (targetCountry !== undefined) return defaultUnitRequest({ type, address, targetCountry });
   if (type === 'email') return { type, email: address };
+  if (!/\p{N}/u.test(address)) {
+    throw new ConfigurationError(
+      'it is neither an email address (it has no @) nor a phone number (it has no digits)',
+    );
+  }
   throw new ConfigurationError('a phone number needs its target country: --country <CC>', {
     code: 'country_missing',
   });

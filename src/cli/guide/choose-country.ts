@@ -66,9 +66,9 @@ export function chooseCountry(
         ...(byCode ? [`where it is empty, by ${ofColumn}`] : []),
         ...(fallback
           ? [
-              `${fallback.country} where ${byCode ? 'neither says one' : 'it is empty'}: ${fallback.why}`,
+              `${fallback.country} where ${byCode ? 'neither gives one' : 'it is empty'}: ${fallback.why}`,
             ]
-          : [`${byCode ? 'where neither says one' : 'where it is empty'}, not known`]),
+          : [`not known where ${byCode ? 'neither gives one' : 'it is empty'}`]),
       ].join('; '),
       isOpen: !fallback,
     };

@@ -213,7 +213,7 @@ export async function showGuide(
   if (!isAsked) {
     showCommand(added, input, reporter);
     throw new ConfigurationError(
-      `no column is named, and ${isReadOnce ? 'an input that is read once cannot be asked about' : 'there is no terminal to ask at'}: run the command above${added.some(([, value]) => value === countryToFillIn) ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
+      `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${added.some(([, value]) => value === countryToFillIn) ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
     );
   }
   return askToStart(input, context, { added, proposed, fallback });

@@ -33,11 +33,23 @@ export function isTrace({ event, fields }: Message): boolean {
   return event === 'error' && fields['exit_code'] === exitCodes.defect;
 }
 
-/** The service's own answer, where the message says it in other words; for support. */
+/** The service's own answer, or a database's code, where the message says it in other words; for support. */
 export function technicalPart(error: unknown): string | undefined {
-  return error instanceof SluiceError && isTechnical(error) && error.cause instanceof Error
-    ? error.cause.message
-    : undefined;
+  if (!(error instanceof SluiceError)) return undefined;
+  if (isTechnical(error) && error.cause instanceof Error) return error.cause.message;
+  const state = systemCodeOf(error);
+  return state !== undefined && sqlState.test(state) ? `SQLSTATE ${state}` : undefined;
+}
+
+/** A database's code of an error; those of the system begin with an E, and none of these does. */
+const sqlState = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
+
+function systemCodeOf(error: Error): string | undefined {
+  for (let { cause } = error; cause instanceof Error; { cause } = cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== undefined && !(cause instanceof SluiceError)) return code;
+  }
+  return undefined;
 }
 
 function isTechnical({ code }: SluiceError): boolean {
@@ -56,7 +68,7 @@ function causeOf(error: SluiceError): string {
     const isDescribed =
       (code === 'ENOENT' || code === 'ENOTDIR') &&
       /not found|its folder does not exist/.test(error.message);
-    if (code !== undefined) return isDescribed ? '' : `: ${code}`;
+    if (code !== undefined) return isDescribed || sqlState.test(code) ? '' : `: ${code}`;
   }
   return '';
 }

@@ -68,7 +68,8 @@ export function createWireRequest(
   const subject = input.batchUuid ?? input.form?.['name'];
   return {
     operation,
-    subject: typeof subject === 'string' ? `${operation} ${subject}` : operation,
+    subject:
+      typeof subject === 'string' ? `${subjects[operation]} ${subject}` : subjects[operation],
     method: shape.method,
     origin: settings.base.origin,
     path: settings.base.prefix + pathOf(operation, shape, input),
@@ -78,6 +79,22 @@ export function createWireRequest(
     body: addBody(shape, { operation, input, settings }, headers),
   };
 }
+
+/** What is asked for, in messages; of a batch, its id follows. */
+const subjects: Readonly<Record<OperationName, string>> = {
+  credits: 'the balance',
+  listBatches: 'the list of batches',
+  uploadBatch: 'upload of batch',
+  batchStatus: 'status of batch',
+  updateBatch: 'update of batch',
+  prepareBatch: 'preparation of batch',
+  launchBatch: 'launch of batch',
+  deleteBatch: 'deletion of batch',
+  exportBatch: 'export of batch',
+  batchDetails: 'details of batch',
+  verifyUnit: 'verification of an address',
+  format: 'format of a file',
+};
 
 /**
  * The type of a unit verification, where it shows.

@@ -85,7 +85,7 @@ function reasonTable(
       html`<tr>
         <th scope="row" class="word"><code>${brokenAtUnderscores(reason)}</code></th>
         <td>
-          ${meaningOf(reason)}${formsOf(forms?.[reason] ?? {})}${exampleList(examples?.of(reason) ?? [])}
+          ${meaningOf(reason)}${formsOf(reason, forms?.[reason] ?? {})}${exampleList(examples?.of(reason) ?? [])}
         </td>
         <td class="number">${grouped(count)}</td>
       </tr>`,
@@ -115,10 +115,11 @@ function meaningOf(reason: string): Html {
 }
 
 /** Those that are not one plain address. */
-function formsOf(forms: Readonly<Record<string, number>>): Html {
+function formsOf(reason: string, forms: Readonly<Record<string, number>>): Html {
   const items = Object.entries(formWords).flatMap(([form, words]) => {
     const count = forms[form] ?? 0;
-    return count > 0 ? [`${grouped(count)} ${words}`] : [];
+    const isSaid = reason === 'several_numbers' && form === 'several';
+    return count > 0 && !isSaid ? [`${grouped(count)} ${words}`] : [];
   });
   return items.length === 0 ? nothing : html`; of them ${items.join(', ')}`;
 }

@@ -88,6 +88,7 @@ describe('sluice check', () => {
 
   it.each([
     [['ada,grace@example.com', '--local'], 3, 'status  parse_error\n', ''],
+    [['hello', '--local'], 2, '', 'neither an email address'],
     [['5551234', '--local'], 2, '', 'needs its target country'],
     [[], 2, '', 'name one address'],
     [['a@example.com', 'b@example.com'], 2, '', 'name one address'],

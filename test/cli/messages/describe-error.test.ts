@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorText, remedyFor } from '../../../src/cli/messages/describe-error.js';
+import { errorText, remedyFor, technicalPart } from '../../../src/cli/messages/describe-error.js';
 import { Interruption } from '../../../src/cli/process/exit-code.js';
 import {
   ApiError,
@@ -17,6 +17,14 @@ describe('errorText', () => {
     const error = new OutputError('cannot write the journal x', { cause: full });
     expect(errorText(error)).toBe('cannot write the journal x: ENOSPC [output_failed]');
     expect(errorText(new OutputError('full'))).toBe('full [output_failed]');
+  });
+
+  it('keeps the code of a database for programs', () => {
+    const cause = Object.assign(new Error('no column'), { code: '42703' });
+    const error = new ConfigurationError('column "email" does not exist', { cause });
+    expect(errorText(error)).toBe('column "email" does not exist [invalid_option]');
+    expect(technicalPart(error)).toBe('SQLSTATE 42703');
+    expect(technicalPart(new OutputError('full', { cause: full }))).toBeUndefined();
   });
 
   it('tells a cause once', () => {

@@ -119,6 +119,18 @@ const singleLetterCodes: ReadonlyMap<string, CountryCode> = new Map([
   ['s', 'SE'],
 ]);
 
+/** Territories without a plan of their own: their numbers are of another country's plan. */
+const planHolders: ReadonlyMap<string, CountryCode> = new Map([
+  ['Guam', 'US'],
+  ['Puerto Rico', 'US'],
+  ['U.S. Virgin Islands', 'US'],
+  ['Isle of Man', 'GB'],
+  ['Åland Islands', 'FI'],
+  ['Svalbard & Jan Mayen', 'NO'],
+  ['Christmas Island', 'AU'],
+  ['Cocos (Keeling) Islands', 'AU'],
+]);
+
 /**
  * The country probably meant by an unknown text; its code is `null` where the service does not accept that
  * country.
@@ -128,7 +140,7 @@ export function guessCountry(
 ): { readonly code: string | null; readonly name: string } | undefined {
   const wanted = plain(text.slice(0, maxNameLength));
   const other = otherName(text, wanted);
-  if (other !== undefined) return { code: null, name: other };
+  if (other !== undefined) return { code: planHolders.get(other) ?? null, name: other };
   const letter = singleLetterCodes.get(wanted);
   const code = letter ?? nearestCode(wanted);
   const line = countryNames.find((each) => each.startsWith(code ?? ' '));

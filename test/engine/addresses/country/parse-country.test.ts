@@ -16,10 +16,12 @@ describe('parseCountry', () => {
     const trouble = (text: string): void => void parseCountry(text, '--country');
     expect(() => trouble('Germny')).toThrow('--country "Germny"; did you mean DE (Germany)?');
     expect(() => trouble('Untied States')).toThrow('did you mean US (United States)?');
-    expect(() => trouble('PR')).toThrow(
-      'take --country "PR"; Puerto Rico is not one of its target countries',
+    expect(() => trouble('GF')).toThrow(
+      'take --country "GF"; French Guiana is not one of its target countries',
     );
-    expect(() => trouble('Îles Åland')).toThrow('Åland Islands is not one of its target countries');
+    // Their numbers are of another country's plan.
+    expect(() => trouble('PR')).toThrow('did you mean US (Puerto Rico)?');
+    expect(() => trouble('Îles Åland')).toThrow('did you mean FI (Åland Islands)?');
     expect(() => trouble('D')).toThrow('did you mean DE (Germany)?');
     expect(() => trouble('Congo')).toThrow('; give a two-letter code such as US');
     for (const text of ['XX', 'zz']) {
