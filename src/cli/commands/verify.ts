@@ -91,7 +91,7 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
   const work: typeof verifyTo = async (_, _input, { reporter }) =>
     show(input, {
       reporter,
-      person: terminal(input),
+      person: terminal(input, reporter),
       estimate: async (added) => {
         const estimated = await estimateList(withMore([...added, ['dry-run', true]]), reporter);
         isCostShown = true;

@@ -83,7 +83,7 @@ export async function prepareJob(
   { run, reporter, reports, isCostShown }: RunParts,
 ): Promise<Prepared> {
   const { options } = input;
-  const person = terminal(input);
+  const person = terminal(input, reporter);
   const from = await findInputs(input.positionals, input);
   const suppress = (givenOptions(options).suppress ?? []).flatMap((list) =>
     typeof list === 'object' && 'source' in list && typeof list.source === 'string'

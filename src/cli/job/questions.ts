@@ -297,7 +297,6 @@ export function askAboutCarrying(
   return {
     onCarry: async (carried) => {
       reporter.report([carriedMessage(carried)]);
-      reporter.close();
       const unused = carried.paidAddresses - carried.usedAddresses;
       const question = `${counted(unused, 'paid result')} of that run would be lost. Go on?`;
       return agrees(question, person, signal);

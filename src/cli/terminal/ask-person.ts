@@ -1,17 +1,28 @@
 import { createInterface } from 'node:readline/promises';
 import type { CommandInput } from '../command.js';
+import type { Reporter } from './reporter.js';
 
 export interface Person {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   /** Whether questions may be asked there: a log has no place for them. @default true */
   readonly mayBeAsked?: boolean;
+  /** Clears the terminal of what is redrawn there, while a question is open. @default nothing is redrawn */
+  readonly withoutLive?: Reporter['withoutLive'];
 }
 
 /** The person at the terminal; not asked where standard error is a log. */
-export function terminal({ stdin, stderr, options }: CommandInput<never>): Person {
+export function terminal(
+  { stdin, stderr, options }: Pick<CommandInput<never>, 'stdin' | 'stderr' | 'options'>,
+  reporter?: Reporter,
+): Person {
   const mayBeAsked = !options.given().some(([name]) => name === 'json-log');
-  return { input: stdin(), output: stderr, mayBeAsked };
+  return {
+    input: stdin(),
+    output: stderr,
+    mayBeAsked,
+    ...(reporter && { withoutLive: reporter.withoutLive }),
+  };
 }
 
 export function isInteractive({ input, output, mayBeAsked = true }: Person): boolean {
@@ -20,6 +31,15 @@ export function isInteractive({ input, output, mayBeAsked = true }: Person): boo
 
 /** @returns the trimmed answer; `undefined` when the input ends without one */
 export async function ask(
+  question: string,
+  person: Person,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { withoutLive = async (work) => work() } = person;
+  return withoutLive(async () => askNow(question, person, signal));
+}
+
+async function askNow(
   question: string,
   { input, output }: Person,
   signal: AbortSignal,

@@ -189,6 +189,7 @@ export class LiveLines {
   readonly #lines: () => readonly string[];
   #drawn = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isHeld = false;
 
   /** @param lines the current lines, none wider than the terminal */
   constructor(terminal: Terminal, lines: () => readonly string[]) {
@@ -197,6 +198,7 @@ export class LiveLines {
   }
 
   start(): void {
+    if (this.#isHeld) return;
     this.#timer ??= setTimeout(() => {
       this.draw();
       this.#timer = setInterval(() => this.draw(), everyMs);
@@ -226,6 +228,19 @@ export class LiveLines {
     if (this.#drawn === 0) return;
     this.#terminal.write(this.#eraser());
     this.#drawn = 0;
+  }
+
+  /** Stops until the work is done, which has the terminal to itself. */
+  async without<Result>(work: () => Promise<Result>): Promise<Result> {
+    const wasStarted = this.#timer !== undefined;
+    this.stop();
+    this.#isHeld = true;
+    try {
+      return await work();
+    } finally {
+      this.#isHeld = false;
+      if (wasStarted) this.start();
+    }
   }
 
   #eraser(): string {

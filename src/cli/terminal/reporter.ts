@@ -208,6 +208,10 @@ export class Reporter {
     this.#live?.stop();
   }
 
+  /** Live lines come back after the work: they would overwrite a question. */
+  readonly withoutLive = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    this.#live ? this.#live.without(work) : work();
+
   #table(summary: Summary): void {
     const columns = endColumns(summary);
     if (this.#options.isTerminal !== true) {

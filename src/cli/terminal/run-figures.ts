@@ -31,8 +31,8 @@ export type RunStage = (typeof runStages)[number];
 /** The state of a batch that has passed a stage, and of one that is in it. */
 const batchStages = {
   uploading: { in: ranks.uploading, through: ranks.uploaded },
-  preparing: { in: ranks.uploaded, through: ranks.ready },
-  verifying: { in: ranks.ready, through: ranks.done },
+  preparing: { in: ranks.uploaded, through: ranks.launching },
+  verifying: { in: ranks.launching, through: ranks.done },
   exporting: { in: ranks.done, through: ranks.exported },
 } as const;
 

@@ -1,8 +1,12 @@
-import { expect, it } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { confirmDiscard, preflightOf } from '../../../src/cli/job/questions.js';
 import type { Message } from '../../../src/cli/messages/message.js';
 import { ConfigurationError, type RunStatus } from '../../../src/index.js';
+import { agrees, terminal } from '../../../src/cli/terminal/ask-person.js';
+import { Reporter } from '../../../src/cli/terminal/reporter.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { personAtTerminal } from '../person-at-terminal.js';
 
 /** Of a run that was paid for. */
@@ -81,4 +85,37 @@ it.each([
   expect(isLaunched).toBe(mayLaunch);
   expect(told).toMatchObject([{ event: 'prepared', severity: 'notice', fields: preflight }]);
   expect(asked).toContain('[y/N]');
+});
+
+it('has the terminal to itself while it asks, which redrawn lines would overwrite', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { output, heard } = personAtTerminal('');
+  const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const clock = new TestClock();
+  const options = { isQuiet: false, isVerbose: false, mode: 'live', clock } as const;
+  const reporter = new Reporter(output, options);
+  const person = terminal(
+    {
+      stdin: () => keyboard as unknown as NodeJS.ReadStream,
+      stderr: output,
+      options: new ParsedOptions(new Map()),
+    },
+    reporter,
+  );
+  reporter.progress({ stage: 'reading', rows: 0, addresses: 0 });
+  await vi.advanceTimersByTimeAsync(1000);
+  const drawn = (): number => heard().split('progress').length;
+  const answered = agrees('Launch them?', person, new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(100);
+  const before = drawn();
+  expect(before).toBeGreaterThan(1);
+  reporter.progress({ stage: 'reading', rows: 10, addresses: 10 });
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(drawn()).toBe(before);
+  keyboard.write('y\n');
+  expect(await answered).toBe(true);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(drawn()).toBeGreaterThan(before);
+  reporter.close();
 });

@@ -69,4 +69,24 @@ describe('live lines', () => {
     live.stop();
     expect(screen.shown()).toEqual([]);
   });
+
+  it('are away while a question is open, whatever is told meanwhile, and come back after it', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const screen = createScreen();
+    const live = new LiveLines(screen, () => ['line']);
+    live.start();
+    vi.advanceTimersByTime(1000);
+    await live.without(async () => {
+      screen.write('Launch them?\n');
+      live.start();
+      vi.advanceTimersByTime(1000);
+      live.above('said meanwhile\n');
+      vi.advanceTimersByTime(1000);
+      expect(screen.shown()).toEqual(['Launch them?', 'said meanwhile']);
+    });
+    vi.advanceTimersByTime(1000);
+    expect(screen.shown()).toEqual(['Launch them?', 'said meanwhile', 'line']);
+    live.stop();
+  });
 });

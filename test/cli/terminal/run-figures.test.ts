@@ -17,7 +17,8 @@ describe('what is known of a run while it goes', () => {
       ['in', 'before', 'before', 'before'],
       ['through', 'in', 'before', 'before'],
       ['through', 'in', 'before', 'before'],
-      ['through', 'through', 'in', 'before'],
+      // It may wait for a person's answer.
+      ['through', 'in', 'before', 'before'],
       ['through', 'through', 'in', 'before'],
       ['through', 'through', 'in', 'before'],
       ['through', 'through', 'through', 'in'],
