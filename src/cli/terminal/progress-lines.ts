@@ -96,11 +96,11 @@ function resultsText(figures: RunFigures, nowMs: number): string {
 }
 
 function creditsText(figures: RunFigures): string {
-  const { launched, notCharged } = figures.credits();
+  const { refunded, ...launched } = figures.credits();
   const prices = (['email', 'phone'] as const)
     .filter((type) => launched[type] > 0)
     .map((type) => `${grouped(launched[type])} ${type}`);
-  const less = notCharged > 0 ? `, ${grouped(notCharged)} of them refunded` : '';
+  const less = refunded > 0 ? `, ${grouped(refunded)} of them refunded` : '';
   return prices.length === 0 ? '' : `${prices.join(', ')} launched${less}`;
 }
 

@@ -97,7 +97,7 @@ export class Reporter {
   launched(): { readonly batches: number; readonly launched: RunStatus['launchedCredits'] } {
     return {
       batches: this.#figures.launchedBatches,
-      launched: this.#figures.credits().launched,
+      launched: this.#figures.launchedCredits,
     };
   }
 

@@ -167,13 +167,30 @@ export class RunFigures {
     return this.#progress.now().batchesFailed;
   }
 
-  /** The most that launched batches may cost, and what the service says was not charged. */
-  credits(): {
-    readonly launched: Readonly<Record<VerificationType, number>>;
-    readonly notCharged: number;
-  } {
-    const { credits: launched, notCharged } = this.#progress.now();
-    return { launched, notCharged };
+  /** The most that launched batches may cost. */
+  get launchedCredits(): Readonly<Record<VerificationType, number>> {
+    return this.#progress.now().credits;
+  }
+
+  /**
+   * What launched batches cost before refunds, and the refunds: of a verified batch as the service says, of
+   * any other the most. While the service verifies, its figures are those of a part.
+   */
+  credits(): { readonly [Type in VerificationType]: number } & { readonly refunded: number } {
+    const credits = { email: 0, phone: 0, refunded: 0 };
+    for (const {
+      type,
+      addresses,
+      state,
+      mayHaveLaunched,
+      charge,
+    } of this.#progress.batches.values()) {
+      if (!mayHaveLaunched) continue;
+      const known = ranks[state.stage] >= ranks.done ? charge : undefined;
+      credits[type] += known?.spent ?? addresses;
+      credits.refunded += known?.refunded ?? 0;
+    }
+    return credits;
   }
 
   get launchedBatches(): number {

@@ -27,18 +27,28 @@ describe('what is known of a run while it goes', () => {
     expect(figures.of('exporting')).toMatchObject({ total: 100, isOver: true });
   });
 
-  it('counts a credit from the moment it may be spent, and what was not charged in the end', () => {
+  it('counts a credit from the moment it may be spent', () => {
     const figures = new RunFigures();
-    const exported = life[7];
-    if (!exported) throw new Error('a life has eight stages');
     const spent = life.map((state) => {
       figures.note(batchProgress(0, state), 0);
-      return figures.credits().launched.email;
+      return figures.credits().email;
     });
     expect(spent).toEqual([0, 0, 0, 0, 100, 100, 100, 100]);
-    figures.note(batchProgress(1, exported, { spent: 100, refunded: 25, net: 75 }), 0);
-    expect(figures.credits()).toEqual({ launched: { email: 200, phone: 0 }, notCharged: 25 });
-    expect(figures.launchedBatches).toBe(2);
+    expect(figures.launchedCredits).toEqual({ email: 100, phone: 0 });
+    expect(figures.launchedBatches).toBe(1);
+  });
+
+  it('counts what the service charged once it has verified all, and never as a refund what it did not charge', () => {
+    const figures = new RunFigures();
+    const charged = { spent: 50, refunded: 12.5, net: 37.5 };
+    const credits = life.slice(4).map((state) => {
+      figures.note(batchProgress(0, state, charged), 0);
+      return figures.credits();
+    });
+    const most = { email: 100, phone: 0, refunded: 0 };
+    const known = { email: 50, phone: 0, refunded: 12.5 };
+    expect(credits).toEqual([most, most, known, known]);
+    expect(figures.launchedCredits).toEqual({ email: 100, phone: 0 });
   });
 
   it('counts the parts of a batch that was split in its place', () => {
@@ -57,9 +67,9 @@ describe('what is known of a run while it goes', () => {
     } as const;
     figures.note(batchProgress(0, { ...failed, launched: false }), 0);
     expect(figures.of('exporting').done).toBe(100);
-    expect(figures.credits().launched.email).toBe(0);
+    expect(figures.launchedCredits.email).toBe(0);
     figures.note(batchProgress(0, { ...failed, launched: true }), 0);
-    expect(figures.credits().launched.email).toBe(100);
+    expect(figures.launchedCredits.email).toBe(100);
     expect(figures.failedBatches).toBe(1);
   });
 
