@@ -50,7 +50,8 @@ export function progressLines(
 export function timeText(figures: RunFigures, nowMs: number): string {
   const { elapsedMs, leftMs } = figures.time(nowMs);
   const left = leftMs === undefined ? '' : `, about ${duration(roughly(leftMs / 1000))} left`;
-  return `${duration(elapsedMs / 1000)}${left}`;
+  const waiting = figures.isWaiting ? ', waiting for the service' : '';
+  return `${duration(elapsedMs / 1000)}${left}${waiting}`;
 }
 
 /** Long times are rounded, and unfinished ones are never 0. */
@@ -92,7 +93,8 @@ function resultsText(figures: RunFigures, nowMs: number): string {
   const results = figures.of('exporting');
   const { done, total = 0 } = results;
   if (figures.of('verifying').sinceMs === undefined) return '';
-  return `${grouped(done)} of ${grouped(total)} addresses${rateOf(results, nowMs)}`;
+  const pace = figures.isWaiting ? '' : rateOf(results, nowMs);
+  return `${grouped(done)} of ${grouped(total)} addresses${pace}`;
 }
 
 function creditsText(figures: RunFigures): string {

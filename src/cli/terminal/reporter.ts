@@ -85,6 +85,7 @@ export class Reporter {
   }
 
   readonly outage = (client: Client, outage: ServiceOutage): void => {
+    this.#figures.isWaiting = outage.state === 'waiting';
     this.report([outageMessage(client, outage)]);
   };
 

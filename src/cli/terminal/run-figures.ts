@@ -73,6 +73,8 @@ interface Life {
 }
 
 export class RunFigures {
+  /** Whether the service keeps all of it waiting: until it answers, nobody knows how fast it goes. */
+  isWaiting = false;
   readonly #progress = new ProgressFigures();
   #isRead = false;
   #isWritten = false;
@@ -203,7 +205,7 @@ export class RunFigures {
    * are. Until results of a batch are there, nobody knows how long the service takes.
    */
   #leftMs(nowMs: number): number | undefined {
-    if (!this.#isRead || this.#isWritten) return undefined;
+    if (!this.#isRead || this.#isWritten || this.isWaiting) return undefined;
     const { isOver, doneHere } = this.of('exporting');
     if (isOver) {
       const { done, total = 0, sinceMs = nowMs } = this.of('writing');

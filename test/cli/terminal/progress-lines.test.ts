@@ -34,6 +34,20 @@ describe('the lines of a run', () => {
     ]);
   });
 
+  it('say that the service keeps them waiting, and tell neither rate nor time left until it answers', () => {
+    const figures = halfVerified();
+    figures.isWaiting = true;
+    const [progress, , , results] = progressLines(figures, plain, 12_000);
+    expect(progress).toBe(
+      '  progress  ##############................  47 %  12 s, waiting for the service',
+    );
+    expect(results).toBe('  results   200 of 400 addresses');
+    figures.isWaiting = false;
+    expect(progressLines(figures, plain, 12_000)).toEqual(
+      progressLines(halfVerified(), plain, 12_000),
+    );
+  });
+
   it('come as there is something to say in them', () => {
     const figures = new RunFigures();
     figures.note({ stage: 'reading', rows: 0, addresses: 0 }, 0);
