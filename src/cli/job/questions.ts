@@ -82,14 +82,14 @@ export function droppedMessage(
   });
 }
 
-/** What an abandoned run leaves on the service: undeleted uploads, and paid batches. */
+/** What an abandoned run leaves on the service: undeleted uploads, and paid batches, in the order of the list. */
 export function leftMessages(
   left: readonly string[],
   launched: readonly string[],
 ): readonly Message[] {
   return [
-    ...(left.length > 0 ? [message('uploads_left', { names: left })] : []),
-    ...(launched.length > 0 ? [message('paid_uploads_kept', { names: launched })] : []),
+    ...(left.length > 0 ? [message('uploads_left', { names: left.toSorted() })] : []),
+    ...(launched.length > 0 ? [message('paid_uploads_kept', { names: launched.toSorted() })] : []),
   ];
 }
 

@@ -28,6 +28,7 @@ import {
   describeEstimate,
   describeUnfinished,
   describePreflight,
+  firstNames,
   keptSentence,
   waitingWords,
 } from './sentences.js';
@@ -409,13 +410,13 @@ export const catalogue = {
   uploads_left: info({
     when: 'Batches could not be deleted.',
     example: { names: [batch.name] },
-    sentence: ({ names }) => `still on the service: ${names.join(', ')}`,
+    sentence: ({ names }) => `still on the service: ${firstNames(names)}`,
   }),
   paid_uploads_kept: info({
     when: 'Batches that were paid for are not deleted.',
     example: { names: [batch.name] },
     sentence: ({ names }) =>
-      `launched and paid, so not deleted from the service: ${names.join(', ')}`,
+      `launched and paid, so not deleted from the service: ${firstNames(names)}`,
   }),
 
   carried: info({

@@ -89,6 +89,14 @@ export function keptSentence({
   return `${count(batches, 'batch')} of the dropped run ${batches === 1 ? 'is' : 'are'} on ${service}`;
 }
 
+const mostNames = 3;
+
+/** The first few names; a log has all. */
+export function firstNames(names: readonly string[]): string {
+  const more = names.length - mostNames;
+  return `${names.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}`;
+}
+
 const mostGroups = 5;
 
 /** The cost of a run in one or two lines, for the question whether to start. */

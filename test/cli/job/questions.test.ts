@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ParsedOptions } from '../../../src/cli/command.js';
-import { confirmDiscard, preflightOf } from '../../../src/cli/job/questions.js';
-import type { Message } from '../../../src/cli/messages/message.js';
+import { confirmDiscard, leftMessages, preflightOf } from '../../../src/cli/job/questions.js';
+import { sentencesOf, type Message } from '../../../src/cli/messages/message.js';
 import { ConfigurationError, type RunStatus } from '../../../src/index.js';
 import { agrees, terminal } from '../../../src/cli/terminal/ask-person.js';
 import { Reporter } from '../../../src/cli/terminal/reporter.js';
@@ -50,6 +50,21 @@ it('needs --yes where nobody is at a terminal, and says what is lost all the sam
 
 it('says nothing of a finished run whose record nothing depends on', async () => {
   expect(await abandon('n', { forgets: false })).toEqual({ heard: '', warned: [] });
+});
+
+it('names what a dropped run leaves on the service in the order of the list, and a person the first few', () => {
+  const names = Array.from(
+    { length: 12 },
+    (_, at) => `sluice-run-${String(at + 1).padStart(6, '0')}-1`,
+  );
+  const all = leftMessages(names.slice(0, 3).toReversed(), names.toReversed());
+  expect(all).toMatchObject([
+    { event: 'uploads_left', fields: { names: names.slice(0, 3) } },
+    { event: 'paid_uploads_kept', fields: { names } },
+  ]);
+  const [left, kept] = all.map((each) => sentencesOf(each).join());
+  expect(left).toMatch(/-000003-1$/);
+  expect(kept).toContain('-000003-1 and 9 more');
 });
 
 const preflight = {
