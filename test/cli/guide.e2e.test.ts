@@ -763,7 +763,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const question = /out\.csv is there\. This is a new run: [\w, ]+\. Start it\? \[y\/N\]/;
     const stopped = await run([[question, '\r']]);
     expect(stopped.code, stopped.seen).toBe(2);
-    expect(eventsOf(stopped, 'error')).toMatchObject([{ code: 'invalid_option' }]);
+    expect(eventsOf(stopped, 'error')).toMatchObject([{ code: 'declined' }]);
     expect(await paid(service)).toBe(0);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('of the last run');

@@ -62,6 +62,7 @@ export async function confirmDiscard(
   if (await agrees(`${loss}. Drop it?`, person, signal)) return;
   throw new ConfigurationError(
     `stopped; nothing was sent or deleted${isFinished ? '' : ': the same command as before resumes the run'}`,
+    { code: 'declined' },
   );
 }
 
@@ -223,6 +224,7 @@ export async function agreeToPayAgain(
   if (await agrees(question, person, signal)) return;
   throw new ConfigurationError(
     `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}add --history <file>, so that a later run pays only for what is new`,
+    { code: 'declined' },
   );
 }
 

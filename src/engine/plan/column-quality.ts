@@ -124,5 +124,6 @@ export async function askAboutColumns(
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
   throw new ConfigurationError(
     `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or have ${optionName('onDoubtfulColumns')} agree to these`,
+    { code: 'declined' },
   );
 }

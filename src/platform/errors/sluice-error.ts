@@ -9,7 +9,8 @@ export interface ErrorCodes {
     | 'header_missing'
     | 'country_missing'
     | 'missing_dependency'
-    | 'batch_refused';
+    | 'batch_refused'
+    | 'declined';
   readonly InputError: 'input_unreadable' | 'input_malformed' | 'input_changed' | 'input_suspect';
   readonly OutputError: 'output_failed';
   readonly TransportError: 'connection_failed' | 'connection_lost' | 'request_timeout';

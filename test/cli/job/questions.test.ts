@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { confirmDiscard, leftMessages, preflightOf } from '../../../src/cli/job/questions.js';
 import { sentencesOf, type Message } from '../../../src/cli/messages/message.js';
-import { ConfigurationError, type RunStatus } from '../../../src/index.js';
+import type { RunStatus } from '../../../src/index.js';
 import { agrees, terminal } from '../../../src/cli/terminal/ask-person.js';
 import { Reporter } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
@@ -38,7 +38,7 @@ async function abandon(
 
 it('asks before the record of a finished run is dropped, which the same command would pay for again', async () => {
   expect((await abandon('y')).heard).toContain('[y/N]');
-  await expect(abandon('n')).rejects.toThrow(ConfigurationError);
+  await expect(abandon('n')).rejects.toMatchObject({ code: 'declined' });
 });
 
 it('needs --yes where nobody is at a terminal, and says what is lost all the same', async () => {

@@ -35,7 +35,7 @@ describe('onDoubtfulColumns', () => {
       },
     };
     const stopped = kind === 'durable' ? run({ ...options, stateDir }) : streamRun(options);
-    await expect(stopped).rejects.toMatchObject({ name: 'ConfigurationError' });
+    await expect(stopped).rejects.toMatchObject({ code: 'declined' });
     expect(seen).toEqual([
       {
         name: 'email',
