@@ -176,7 +176,10 @@ export async function prepareJob(
       if (isCostShown === true || (await isJoined)) return undefined;
       return findPaidOutput(to, ends.sink, target, options);
     },
-    begin: async () => reports.begin(),
+    begin: async () => {
+      run.isBegun = true;
+      await reports.begin();
+    },
     reportSummary,
   };
   return { job, history, reportSummary, sink: ends.sink, exitCode: () => exitCode };

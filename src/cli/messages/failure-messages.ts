@@ -16,7 +16,7 @@ function stopMessages(
   error: unknown,
   status: RunStatus | undefined,
   next: string,
-  { store, output, program }: RunContext,
+  { store, output, program, isBegun = false }: RunContext,
 ): readonly Message[] {
   // Errors of commands and state directories say themselves what to do.
   if (exitCodeOf(error) === exitCodes.usage) {
@@ -24,7 +24,7 @@ function stopMessages(
   }
   if (!status) {
     if (store) return [message('resumable', { state: null, message: next })];
-    return error instanceof Interruption ? [message('not_resumable', {})] : [];
+    return error instanceof Interruption && isBegun ? [message('not_resumable', {})] : [];
   }
   const { stateDir: state, launchedCredits } = status;
   const is_paid = launchedCredits.email + launchedCredits.phone > 0;
@@ -63,6 +63,8 @@ export function paidInVainMessages({
 export interface RunState {
   /** Present for shared runs. */
   store?: SharedStore | undefined;
+  /** Whether it has begun: before, it has nothing to lose. */
+  isBegun?: boolean;
   /** Whether no state is kept. */
   isStreaming?: boolean;
   noMoreOpenThan?: FilePermissions | undefined;
@@ -104,7 +106,8 @@ export async function reportStopped(
     ...(isStreaming || !status ? paidInVainMessages(launched) : []),
   ]);
   // Where nothing was sent, the error is the last line.
-  if (exitCode !== exitCodes.usage) reporter.stopped(input, end);
+  const hasNoRun = error instanceof Interruption && run.isBegun !== true && !status;
+  if (exitCode !== exitCodes.usage && !hasNoRun) reporter.stopped(input, end);
   return exitCode;
 }
 
