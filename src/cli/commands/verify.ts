@@ -175,7 +175,7 @@ async function verifyTo(
     const stateDir = isDurable && !run.store ? run.stateDir : undefined;
     if (options.has('dry-run')) {
       await reports.begin();
-      await reportSummary(await dryRun(job, stateDir, reports));
+      await reportSummary(await dryRun(job, { stateDir, store: run.store }, reports));
     } else if (run.store) {
       await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {

@@ -1,5 +1,6 @@
 import {
   ConfigurationError,
+  readRunStatus,
   run,
   type SharedStore,
   streamRun,
@@ -37,13 +38,34 @@ const mostExamples = 3;
 /** Reads and counts what a run would send; reported also with `--quiet`, as it was asked for. */
 export async function dryRun(
   job: Job,
-  stateDir: string | undefined,
+  place: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
   reports: RunReports,
 ): Promise<Estimate> {
-  const { estimate, more, doubtful } = await estimateJob(job, stateDir, reports);
+  const { estimate, more, doubtful } = await estimateJob(job, place.stateDir, reports);
+  const shared = place.store ? await sharedRun(place.store) : [];
   job.reporter.doubtful(doubtful);
-  job.reporter.report([message('estimate', estimate), ...more]);
+  job.reporter.report([message('estimate', estimate), ...more, ...shared]);
   return estimate;
+}
+
+/** The list is not compared with it; a store that does not answer is left to the run. */
+async function sharedRun(store: SharedStore): Promise<readonly Message[]> {
+  const status = await readRunStatus(store).catch(() => undefined);
+  if (!status) return [];
+  const { name } = store;
+  if (status.isFinished) return [message('already_finished', { name })];
+  const { soFar, next } = describeStatus(status);
+  const { startedAt, launchedCredits } = status;
+  return [
+    message('shared_run', {
+      name,
+      started_at: startedAt,
+      email_credits: launchedCredits.email,
+      phone_credits: launchedCredits.phone,
+      so_far: soFar,
+      next,
+    }),
+  ];
 }
 
 export interface EstimatedJob {

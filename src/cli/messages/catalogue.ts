@@ -362,6 +362,19 @@ export const catalogue = {
     variants: [{ enough_credits: null }],
     sentence: describeUnfinished,
   }),
+  shared_run: notice({
+    when: '`--dry-run`: the shared run of that name has begun, and is not finished.',
+    example: {
+      name: 'run 2026-01-30 in postgres://db.example.com/jobs',
+      started_at: status.started_at,
+      email_credits: status.email_credits,
+      phone_credits: status.phone_credits,
+      so_far: status.so_far,
+      next: 'goes on, fetches the results of 2 paid batches and launches 10 more (at most 10,000 email credits)',
+    },
+    sentence: ({ name, so_far: soFar, next }) =>
+      `${name} has begun: ${soFar}; with the same list and options, this command joins it: it ${next}, and pays for none of it again; the credits above are those of the whole list (sluice status with the same --store and --run shows what is left)`,
+  }),
   paid_again: notice({
     when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',
     example: { output: 'out.csv', is_updated: false, addresses: 250 },

@@ -141,6 +141,23 @@ describe('sluice verify with a store in PostgreSQL', () => {
     expect(await place.call('status', ...shared)).toMatchObject({ code: 2 });
   });
 
+  it('is found by a dry run, which says what it has paid and joins nothing', async () => {
+    await place.serve();
+    const dry = [...place.ofRun, '--dry-run', '--json-log'];
+    const eventsOfDry = async (): Promise<ReturnType<typeof parseLog>> => {
+      const { code, stderr } = await place.call(...dry);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      return parseLog(stderr).filter(({ event }) => /^(?:shared_run|already_fin)/.test(event));
+    };
+    expect(await eventsOfDry()).toEqual([]);
+    expect(await place.call(...place.ofRun, '--max-credits', '10')).toMatchObject({ code: 5 });
+    expect(await eventsOfDry()).toMatchObject([{ event: 'shared_run', email_credits: 10 }]);
+    expect(await place.charges()).toHaveLength(10);
+    expect(await place.call(...place.ofRun, '--max-credits', '60')).toMatchObject({ code: 0 });
+    expect(await eventsOfDry()).toMatchObject([{ event: 'already_finished' }]);
+    await place.expectPaidOnce();
+  });
+
   it('ends with 7 when its database is frozen, and says what it has launched', async () => {
     await place.serve({ verifyDelayMs: 3_600_000 });
     const proxy = await startCountingProxy(inject('postgresUrl'));
