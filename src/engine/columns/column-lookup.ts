@@ -111,7 +111,7 @@ export function closestColumn(header: readonly string[], given: string): string 
   if (wanted === '') return undefined;
   // A part of a name means that name, however close another is.
   const whole = wanted.length > 2 ? header.filter((name) => letters(name).includes(wanted)) : [];
-  const [first = undefined] = [...whole.filter((name) => !isAbout(name)), ...whole];
+  const [first] = [...whole.filter((name) => !isAbout(name)), ...whole];
   if (first !== undefined) return first;
   const near = header
     .map((name) => ({ name, distance: editDistance(letters(name), wanted) }))
