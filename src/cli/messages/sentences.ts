@@ -152,6 +152,11 @@ export function describeEstimate(estimate: Estimate): readonly string[] {
       ? [`credits in all: ${grouped(email.credits + phone.credits)} at most`]
       : []),
     ...countryLines(estimate),
+    ...(estimate.state_locked
+      ? [
+          'another process works on this run now: until it ends, this command ends with exit code 2 (state_locked), or waits for it with --wait-lock',
+        ]
+      : []),
   ];
 }
 

@@ -30,6 +30,7 @@ import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js
 import { estimateShape } from './options/option-shapes.js';
 import { UnfinishedComparison } from './resume/compare-unfinished.js';
 import { systemFiles } from '../../platform/files/file-system.js';
+import { isSeenAtWork } from '../stores/directory/folders.js';
 import type { FoundHeader } from '../../lists/rows/source.js';
 import { readSuppressed } from './options/read-suppressed.js';
 export type { Estimate, TypeEstimate, UnfinishedRun } from '../summary/summary.js';
@@ -169,6 +170,8 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     })),
     ...(trouble && { countries: trouble }),
     ...(compared && { unfinished: compared.run }),
+    ...(options.stateDir !== undefined &&
+      (await isSeenAtWork(options.stateDir)) && { state_locked: true as const }),
     balance: balance ? { email: balance.email_credit, phone: balance.phone_credit } : null,
   };
 }

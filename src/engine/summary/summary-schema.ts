@@ -297,6 +297,7 @@ const estimateFields = {
   columns: z.array(columnEstimate),
   countries,
   unfinished: unfinishedRun.optional(),
+  state_locked: z.literal(true).optional(),
   balance: ofBoth(z.number()).nullable(),
 };
 

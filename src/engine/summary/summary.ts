@@ -182,6 +182,11 @@ export interface Estimate extends Asked {
    * above. Absent without one.
    */
   readonly unfinished?: UnfinishedRun | undefined;
+  /**
+   * Another process works in `stateDir` now: until it ends, a run ends with `state_locked`. Absent where none
+   * is seen, which proves nothing on macOS and in containers.
+   */
+  readonly state_locked?: true | undefined;
   /** The account's credits; `null` where unknown. */
   readonly balance: Readonly<Record<VerificationType, number>> | null;
 }

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemClock, type Clock } from '../waiting/clock.js';
 import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
@@ -84,6 +84,24 @@ export async function lockFile(
       throw error;
     }
     await lockOf(path, file).release();
+    return false;
+  }
+}
+
+/**
+ * Whether the system lists a lock on a file. macOS lists none, and a container not all: `false` proves nothing.
+ *
+ * @param list @default Linux's
+ */
+export async function isListedLocked(path: string, list = '/proc/locks'): Promise<boolean> {
+  try {
+    const [{ dev, ino }, lines] = await Promise.all([stat(path), readFile(list, 'utf8')]);
+    // As makedev(3) has put them together.
+    const numbers = [(dev >>> 8) & 0xfff, (dev & 0xff) | ((dev >>> 12) & 0xfff00)];
+    const device = numbers.map((each) => each.toString(16).padStart(2, '0')).join(':');
+    const locks = lines.split('\n').map((line) => line.trim().split(/\s+/));
+    return locks.some(([, kind, , , , file]) => kind === 'FLOCK' && file === `${device}:${ino}`);
+  } catch {
     return false;
   }
 }

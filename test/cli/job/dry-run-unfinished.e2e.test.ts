@@ -5,7 +5,7 @@ import { estimateRun } from '../../../src/engine/runs/estimate.js';
 import { run } from '../../../src/engine/runs/run.js';
 import type { Estimate } from '../../../src/engine/summary/summary.js';
 import { Client } from '../../../src/client/client.js';
-import { lockDirectory } from '../../../src/engine/stores/directory/folders.js';
+import { isSeenAtWork, lockDirectory } from '../../../src/engine/stores/directory/folders.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
@@ -81,14 +81,17 @@ async function dryRun(
   const before = await stateFiles();
   const requests = countRequests(service);
   const lock = await lockDirectory(systemFiles, join(folder, 'out.csv.sluice'));
+  const isSeen = await isSeenAtWork(join(folder, 'out.csv.sluice'));
   const ended = await verify([...more, '--dry-run', '--summary', 'dry.json'], given);
   await lock.release();
+  expect(await isSeenAtWork(join(folder, 'out.csv.sluice'))).toBe(false);
   expect(ended.code, ended.stderr).toBe(0);
   expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
   expect(await stateFiles()).toEqual(before);
   const estimate = JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8')) as Estimate;
   await rm(join(folder, 'dry.json'));
-  const { unfinished } = estimate;
+  const { unfinished, state_locked: isLocked = false } = estimate;
+  expect(isLocked).toBe(isSeen);
   const { action, enough_credits, used_addresses } = unfinished ?? {};
   expect(eventsOf(ended, 'unfinished_run')).toMatchObject(
     unfinished ? [{ action, enough_credits, used_addresses }] : [],

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { History } from '../../../src/engine/history/history.js';
@@ -6,7 +6,11 @@ import { StateDirectory } from '../../../src/engine/stores/directory/state-direc
 import { createService } from '../../../src/service/index.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { isSluiceError } from '../../../src/platform/errors/is-sluice-error.js';
-import { lockFile, type LockWaitOptions } from '../../../src/platform/files/file-lock.js';
+import {
+  isListedLocked,
+  lockFile,
+  type LockWaitOptions,
+} from '../../../src/platform/files/file-lock.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
 
@@ -167,4 +171,45 @@ it('says when it is the same process that works there', async () => {
   });
   await first.release();
   await (await lock()).release();
+});
+
+describe('a lock in the list of the system', () => {
+  it.each<[string, boolean, (of: { dev: string; ino: number }) => string]>([
+    ['is seen', true, ({ dev, ino }) => `1: FLOCK  ADVISORY  WRITE 77 ${dev}:${ino} 0 EOF\n`],
+    [
+      'is none of another file',
+      false,
+      ({ dev, ino }) => `1: FLOCK  ADVISORY  WRITE 77 ${dev}:${ino + 1} 0 EOF`,
+    ],
+    [
+      'is none of another device',
+      false,
+      ({ ino }) => `1: FLOCK  ADVISORY  WRITE 77 fff:ffff:${ino} 0 EOF`,
+    ],
+    [
+      'is none of another kind',
+      false,
+      ({ dev, ino }) => `1: POSIX  ADVISORY  WRITE 77 ${dev}:${ino} 0 EOF`,
+    ],
+    [
+      'is none that is only waited for',
+      false,
+      ({ dev, ino }) => `1: -> FLOCK  ADVISORY  WRITE 77 ${dev}:${ino} 0 EOF`,
+    ],
+    ['is none of an empty list', false, () => ''],
+  ])('%s', async (_, isLocked, lineOf) => {
+    const [path, list] = [join(folder, 'lock'), join(folder, 'locks')];
+    await writeFile(path, '');
+    const { dev, ino } = await stat(path);
+    const hex = (value: number): string => value.toString(16).padStart(2, '0');
+    const minor = (dev % 256) + (Math.floor(dev / 2 ** 20) % 4096) * 256;
+    const device = `${hex(Math.floor(dev / 256) % 4096)}:${hex(minor)}`;
+    await writeFile(list, lineOf({ dev: device, ino }));
+    expect(await isListedLocked(path, list)).toBe(isLocked);
+  });
+
+  it('is not seen where there is no list, or no file', async () => {
+    expect(await isListedLocked(folder, join(folder, 'none'))).toBe(false);
+    expect(await isListedLocked(join(folder, 'none'))).toBe(false);
+  });
 });

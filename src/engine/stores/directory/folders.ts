@@ -4,6 +4,7 @@ import { ConfigurationError, OutputError } from '../../../platform/errors/errors
 import { describeSystemError, systemErrorCode } from '../../../platform/files/disk-errors.js';
 import {
   type FileLock,
+  isListedLocked,
   lockFile,
   type LockWaitOptions,
 } from '../../../platform/files/file-lock.js';
@@ -127,6 +128,11 @@ export async function lockDirectory(
     },
     patience,
   );
+}
+
+/** Whether another process is seen at work there; nothing is locked. */
+export async function isSeenAtWork(directory: string): Promise<boolean> {
+  return isListedLocked(join(directory, 'lock'));
 }
 
 /**
