@@ -212,6 +212,34 @@ describe('a dry run beside an unfinished run', () => {
     expect(await paidBy(enough)).toMatchObject({ code: 0, credits: 3 });
   });
 
+  describe('with failed addresses', () => {
+    const retry = ['--retry-failed'];
+    beforeEach(async () => {
+      const what = { batch: 'internal_error' } as const;
+      const broken = { operation: 'exportBatch', requests: [1], what } as const;
+      ({ service } = await withService({ apiKey: 'the-first-key', faults: { faults: [broken] } }));
+    });
+
+    it('and --retry-failed counts those that are sent again', async () => {
+      expect((await verify()).code).toBe(3);
+      const { unfinished, email } = await dryRun(retry);
+      expect(unfinished).toMatchObject({ action: 'resume', paid: { email: 9 } });
+      expect(email).toMatchObject({ addresses: 9, credits: 3 });
+      expect(await paidBy(retry)).toMatchObject({ code: 0, credits: 3 });
+    });
+
+    it('and another list counts them only with --retry-failed', async () => {
+      await stopHalfway();
+      await writeList(names(11));
+      const changed = await dryRun();
+      expect(changed).toMatchObject({ unfinished: { action: 'carry' }, email: { credits: 5 } });
+      expect(await paidBy()).toMatchObject({ code: 3, credits: 5 });
+      const retried = await dryRun(retry);
+      expect(retried).toMatchObject({ unfinished: { action: 'carry' }, email: { credits: 3 } });
+      expect(await paidBy(retry)).toMatchObject({ code: 0, credits: 3 });
+    });
+  });
+
   it('with --fresh says what is dropped, as the run does', async () => {
     await stopHalfway();
     const { unfinished, email, events } = await dryRun(['--fresh']);
