@@ -769,7 +769,7 @@ export const catalogue = {
     mark: 'sluice: ',
   }),
   error_cause: info({
-    when: '`--verbose`: what the service answered. A log has it in `error`.',
+    when: '`--verbose`: what the service answered, or the code of a database. A log has it in `error`.',
     example: { message: 'HTTP 402: Insufficient credits' },
     sentence: made,
   }),

@@ -37,12 +37,12 @@ export function isTrace({ event, fields }: Message): boolean {
 export function technicalPart(error: unknown): string | undefined {
   if (!(error instanceof SluiceError)) return undefined;
   if (isTechnical(error) && error.cause instanceof Error) return error.cause.message;
-  const state = systemCodeOf(error);
-  return state !== undefined && sqlState.test(state) ? `SQLSTATE ${state}` : undefined;
+  const code = systemCodeOf(error);
+  return code !== undefined && ofDatabase.test(code) ? `database error ${code}` : undefined;
 }
 
-/** A database's code of an error; those of the system begin with an E, and none of these does. */
-const sqlState = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
+/** A database's code of an error: those of five characters that are the system's begin with an E. */
+const ofDatabase = /^(?:[0-9A-DF-Z][0-9A-Z]{4}|(?:ER|SQLITE|WARN)_[A-Z_]+)$/;
 
 function systemCodeOf(error: Error): string | undefined {
   for (let { cause } = error; cause instanceof Error; { cause } = cause) {
@@ -68,7 +68,7 @@ function causeOf(error: SluiceError): string {
     const isDescribed =
       (code === 'ENOENT' || code === 'ENOTDIR') &&
       /not found|its folder does not exist/.test(error.message);
-    if (code !== undefined) return isDescribed || sqlState.test(code) ? '' : `: ${code}`;
+    if (code !== undefined) return isDescribed || ofDatabase.test(code) ? '' : `: ${code}`;
   }
   return '';
 }

@@ -20,10 +20,12 @@ describe('errorText', () => {
   });
 
   it('keeps the code of a database for programs', () => {
-    const cause = Object.assign(new Error('no column'), { code: '42703' });
-    const error = new ConfigurationError('column "email" does not exist', { cause });
-    expect(errorText(error)).toBe('column "email" does not exist [invalid_option]');
-    expect(technicalPart(error)).toBe('SQLSTATE 42703');
+    for (const code of ['42703', 'ER_BAD_FIELD_ERROR']) {
+      const cause = Object.assign(new Error('no column'), { code });
+      const error = new ConfigurationError('column "email" does not exist', { cause });
+      expect(errorText(error)).toBe('column "email" does not exist [invalid_option]');
+      expect(technicalPart(error)).toBe(`database error ${code}`);
+    }
     expect(technicalPart(new OutputError('full', { cause: full }))).toBeUndefined();
   });
 

@@ -153,7 +153,7 @@ describe('sluice verify with a database', () => {
       env: { DB: url.href },
     });
     expect(refused).toMatchObject({ code: 6 });
-    expect(refused.stderr).toContain('or the password is refused: 28P01 [input_unreadable]');
+    expect(refused.stderr).toContain('or the password is refused [input_unreadable]');
     expect(refused.stderr).not.toContain('geheim');
     const missing = await runInProcess(
       ['verify', 'env:DB', '--query', 'SELECT * FROM nowhere', ...common],
