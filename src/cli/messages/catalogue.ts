@@ -871,7 +871,7 @@ const leftOutWords = {
   own_people: 'addresses of your own people, by its name; name it to verify it too',
   lists: 'its cells are lists: write a row for each value to verify them',
   few_emails: 'only a few of its cells are email addresses; name it to verify it too',
-  few_countries: 'only a few of its cells are countries; name it with --country-column to use it',
+  few_countries: 'too few of its cells are countries; name it with --country-column to use it',
 };
 
 /** Why a run has stopped, by its exit code; 2 has the error as its last line. */

@@ -1,6 +1,6 @@
 import { addressesIn, cellForm, looksLike } from '../addresses/looks-like.js';
 import { emailLine } from '../addresses/email.js';
-import { findCountry } from '../addresses/country/parse-country.js';
+import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
 import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-digits.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
@@ -86,6 +86,8 @@ const enough = {
 };
 const fewest = 3;
 const mostExamples = 3;
+/** A cell that is no country is compared with the names of all. */
+const mostGuesses = 20;
 
 /**
  * Detects a list's columns by their names and first cells; pure.
@@ -167,15 +169,11 @@ class Column {
     const { role } = this;
     if (role === 'fax' || role === 'own_people') return role;
     if (role !== undefined || this.isCountry) return undefined;
-    if (this.#areSome(isEmail)) return 'few_emails';
+    const emails = this.filled.filter(isEmail).length;
+    if (emails >= Math.max(fewest, this.filled.length * enough.few)) return 'few_emails';
     const isNamed = readColumnName(this.#title).meaning === 'country';
-    return isNamed && this.#areSome((cell) => findCountry(cell) !== undefined)
-      ? 'few_countries'
-      : undefined;
-  }
-
-  #areSome(test: (cell: string) => boolean): boolean {
-    return this.filled.filter(test).length >= Math.max(fewest, this.filled.length * enough.few);
+    const cells = [...new Set(this.filled)].slice(0, mostGuesses);
+    return isNamed && cells.some(meansCountry) ? 'few_countries' : undefined;
   }
 
   #cellOf(row: readonly CellText[]): string {
@@ -277,6 +275,11 @@ function isEmail(cell: string): boolean {
     (!/\s/.test(cell) && looksLike('email', emailLine(cell), 'US')) ||
     ['mailto', 'named', 'several', 'unsplit'].includes(cellForm('email', cell) ?? '')
   );
+}
+
+/** Also where another way to write it is expected, as for `D`. */
+function meansCountry(cell: string): boolean {
+  return findCountry(cell) !== undefined || guessCountry(cell) !== undefined;
 }
 
 /** Also without a complete domain: reported once the column is chosen. */

@@ -264,6 +264,11 @@ describe('what a list holds', () => {
     ]);
   });
 
+  it('is named where it is a column of countries by its name, and none of its cells is one', () => {
+    const table = ['E-Mail|Land|Region', 'a@x.example|D|', 'b@x.example|D|'].join('\n');
+    expect(judge(table)).toMatchObject({ country: undefined, leftOut: ['Land'] });
+  });
+
   it('is named where the cells of a column are lists', async () => {
     const people = [1, 2, 3].map((at) => ({
       id: at,
