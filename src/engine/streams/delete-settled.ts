@@ -73,9 +73,10 @@ export class SettledDeletions {
       service,
       ({ name }) => names.has(name),
       { signal: this.#stop.signal, clock, deadlineMs: longestCheckMs, timeoutMs: longestCheckMs },
+      [],
       (uuid) => this.#deleted.has(uuidKey(uuid)),
     );
-    if (left && left.length > 0) onLeftBehind?.(left);
+    if (left.length > 0) onLeftBehind?.(left);
   }
 
   /** The same for a stream that ends early, within a time; reports the rest, including what is under way. */

@@ -144,21 +144,30 @@ export async function deleteListed(
 /**
  * Deletes uploads that are no longer needed.
  *
- * @returns the names of those that may still be there; undefined when the list could not be read
+ * @param unread names of what may be there if the list cannot be read to its end; what it had shown by then is
+ * added
+ * @returns the names of those that may still be there
  * @throws the signal's reason
  */
 export async function deleteUnwanted(
   service: Deleting,
   isUnwanted: (upload: ListedUpload) => boolean,
   options: ListOptions,
+  unread: readonly string[],
   areResultsSafe?: (uuid: string) => boolean,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly string[]> {
+  const shown = new Set<string>();
+  const isShown = (upload: ListedUpload): boolean => {
+    if (!isUnwanted(upload)) return false;
+    shown.add(upload.name);
+    return true;
+  };
   try {
-    const { left, launched } = await deleteListed(service, isUnwanted, options, areResultsSafe);
+    const { left, launched } = await deleteListed(service, isShown, options, areResultsSafe);
     return [...left, ...launched];
   } catch (error) {
     options.signal.throwIfAborted();
-    if (isSluiceError(error)) return undefined;
+    if (isSluiceError(error)) return [...shown, ...unread.filter((name) => !shown.has(name))];
     throw error;
   }
 }
@@ -242,12 +251,13 @@ export async function deleteOrphans(
   // A list that is read for what is deleted alone is not worth a long wait.
   const timeoutMs = hasSurplus || suspects.length > 0 ? undefined : longestCheckMs;
   const read = { ...options, timeoutMs };
-  const left = await deleteUnwanted(service, isUnwanted, read, isDeleted);
-  if (!left) return namesOf(suspects, runId);
+  const unread = namesOf(suspects, runId);
+  const left = await deleteUnwanted(service, isUnwanted, read, unread, isDeleted);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
   const lost = suspects.flatMap(({ lost = [] }) => lost).filter((name) => !listed.has(name));
-  return [...left, ...namesOf(suspects.filter(isAwaited), runId), ...lost];
+  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...lost];
+  return [...left, ...unseen.filter((name) => !left.includes(name))];
 }
 
 /**

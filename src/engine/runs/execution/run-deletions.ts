@@ -106,14 +106,15 @@ export class RunDeletions {
       .map(({ run }) => run.id);
     if (ids.length === 0) return;
     const used = new Set([...carriedUuids(earlier), ...this.#log.uuids()].map(uuidKey));
-    const left = await deleteUnwanted(
+    const names = await deleteUnwanted(
       client,
       ({ name, batch_uuid: uuid }) =>
         !used.has(uuidKey(uuid)) &&
         [...ids, reconciliation.runId].some((id) => parseBatchName(name, id) !== undefined),
       this.#patience,
+      ids,
     );
-    this.#left.push(...(left ?? ids));
+    this.#left.push(...names);
   }
 
   /** See `DriveRunEnd.deleteUnneeded`. */
