@@ -14,14 +14,18 @@ export interface DrivenBatch {
   /** Content of its latest complete export. */
   readonly exported?: ComparedExport | undefined;
   /** As in `BatchProgress`. */
-  readonly inVain?: Charge | null | undefined;
+  readonly replacedCharge?: Charge | null | undefined;
   readonly times: BatchTimes;
 }
 
 /** The cost of a batch and its earlier uploads, where known: what was never launched cost nothing. */
-export function chargeOf({ state, charge, inVain = nothing }: DrivenBatch): Charge | undefined {
+export function chargeOf({
+  state,
+  charge,
+  replacedCharge = nothing,
+}: DrivenBatch): Charge | undefined {
   const own = mayHaveLaunched(state) ? charge : nothing;
-  return own && inVain ? addCharges(own, inVain) : undefined;
+  return own && replacedCharge ? addCharges(own, replacedCharge) : undefined;
 }
 
 export const nothing: Charge = { spent: 0, refunded: 0, net: 0 };
@@ -43,7 +47,7 @@ export function withKnown(driven: DrivenBatch, state: BatchState): DrivenBatch {
     state,
     charge: undefined,
     exported: undefined,
-    inVain: chargeOf(driven) ?? null,
+    replacedCharge: chargeOf(driven) ?? null,
   };
 }
 
@@ -59,7 +63,7 @@ export class BatchLog {
 
   /** The new state, combined with what is known already. */
   withBefore(progress: BatchProgress, at: string): DrivenBatch {
-    const { batch, state, name, charge, exported, inVain } = progress;
+    const { batch, state, name, charge, exported, replacedCharge } = progress;
     const before = this.#driven.get(batchLabel(batch));
     return {
       batch,
@@ -67,7 +71,7 @@ export class BatchLog {
       name,
       charge: charge ?? before?.charge,
       exported: exported ?? before?.exported,
-      inVain: inVain === undefined ? before?.inVain : inVain,
+      replacedCharge: replacedCharge === undefined ? before?.replacedCharge : replacedCharge,
       times: noteTime(before?.times ?? noTimes, state, at),
     };
   }

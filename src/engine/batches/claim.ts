@@ -63,7 +63,18 @@ export interface BatchProgress {
    * Cost of launched uploads that this one replaces: `null` where the service did not give it. Absent without
    * such uploads.
    */
-  readonly inVain?: Charge | null | undefined;
+  readonly replacedCharge?: Charge | null | undefined;
+}
+
+/** A change of a batch, as a run or stream reports it. */
+export type BatchStage = {
+  readonly stage: 'batch';
+  /** Whether its launch was requested: from then on only the service knows whether it is paid. */
+  readonly mayHaveLaunched: boolean;
+} & BatchProgress;
+
+export function batchStage(progress: BatchProgress): BatchStage {
+  return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.state), ...progress };
 }
 
 type Write = (progress: BatchProgress, at?: string) => Promise<void> | void;
@@ -83,14 +94,14 @@ export class LocalClaims {
     batch: Batch,
     state: BatchState,
     write: Write,
-    before?: BatchProgress['inVain'],
+    before?: BatchProgress['replacedCharge'],
   ): BatchClaim {
     const { type } = batch.group;
-    let inVain = 0;
-    const spend = (cost: BatchProgress['inVain']): void => {
+    let replacedCharge = 0;
+    const spend = (cost: BatchProgress['replacedCharge']): void => {
       const credits = cost === undefined ? 0 : (cost?.spent ?? batch.addresses);
-      this.#reserved[type] += credits - inVain;
-      inVain = credits;
+      this.#reserved[type] += credits - replacedCharge;
+      replacedCharge = credits;
     };
     spend(before);
     let isReserved = false;
@@ -104,7 +115,7 @@ export class LocalClaims {
       record: async (progress, at) => {
         // A reservation is kept until the launch surely did not happen.
         hold(mayHaveLaunched(progress.state));
-        spend(progress.inVain);
+        spend(progress.replacedCharge);
         await write(progress, at);
       },
       confirm: async () => undefined,

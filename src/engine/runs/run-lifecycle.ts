@@ -11,7 +11,7 @@ import type { DriveRunEnd, DriveRunOptions } from './execution/drive-run-options
 import { driveRun, settleStopped } from './execution/run-driver.js';
 import type { History } from '../history/history.js';
 import { type EarlierRun, hasSent } from '../stores/run-state.js';
-import type { PlannedBeside } from './resume/plan-beside.js';
+import type { OfflinePlan } from './resume/plan-offline.js';
 import { outputIdOf } from '../stores/journal-entries.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
@@ -56,7 +56,7 @@ export class RunLifecycle {
     this.isRemovable = !hasSent(store.state) && store.state.plan === undefined;
     const client = await this.#place.connect();
     const opened = await this.#open(client);
-    if ('store' in opened) return this.#writeBeside(client, opened);
+    if ('store' in opened) return this.#writeOffline(client, opened);
     const { entry, plannedInput } = opened;
     const isFirst = !hasSent(store.state);
     this.#options.onProgress?.({
@@ -90,21 +90,21 @@ export class RunLifecycle {
   /** @returns another list, where a partial output is wanted and the service cannot be asked */
   async #open(
     client: Client,
-  ): Promise<OpenedRun | (PlannedBeside & { readonly stoppedBy: SluiceError })> {
+  ): Promise<OpenedRun | (OfflinePlan & { readonly stoppedBy: SluiceError })> {
     try {
       return await this.#place.open(client);
     } catch (error) {
       if (this.#options.partial !== true || !stopsForNow(error)) throw error;
-      const beside = await this.#place.planBeside?.();
-      if (!beside) throw error;
-      return { ...beside, stoppedBy: error };
+      const offline = await this.#place.planOffline?.();
+      if (!offline) throw error;
+      return { ...offline, stoppedBy: error };
     }
   }
 
   /** The run resumes its own list, or carries over, once the service can be asked. */
-  async #writeBeside(
+  async #writeOffline(
     client: Client,
-    opened: PlannedBeside & { readonly stoppedBy: SluiceError },
+    opened: OfflinePlan & { readonly stoppedBy: SluiceError },
   ): Promise<Summary> {
     this.isRemovable = false;
     const { store, stoppedBy } = opened;
@@ -146,7 +146,7 @@ export class RunLifecycle {
     this.isRemovable =
       isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
     // The process that began a shared run has asked before.
-    if (this.isRemovable && !store.isShared) await checkBeforeSending(this.#options, plannedInput);
+    if (this.isRemovable && !store.shared) await checkBeforeSending(this.#options, plannedInput);
     const isUnknown = store.state.balance === undefined;
     const before = await readBalance(client, store, this.#options, (why) =>
       this.#options.onProgress?.(noticed(notice('balance_unknown', { why }))),
@@ -201,7 +201,7 @@ export class RunLifecycle {
       onSettled: () => this.#outputClaim?.output.batchSettled(),
       wantsAll: () => this.#outputClaim !== undefined,
       claimOutput: async () => this.#claimOutput(opened),
-      ...(store.isShared && { stop: (error) => this.#stop.abort(error) }),
+      ...(store.shared && { stop: (error) => this.#stop.abort(error) }),
     };
   }
 
@@ -254,13 +254,13 @@ export class RunLifecycle {
           if (!(error instanceof ClaimRevokedError) && this.#outputClaim) throw error;
         }
       }
-      await this.#store.waitForUpdates?.(this.#signal);
+      await this.#store.shared?.waitForUpdates(this.#signal);
     }
   }
 
   /** @throws StateError `state_mismatch` when another process has abandoned the run */
   #summaryOfOthers(): Summary | undefined {
-    if (!this.#store.isShared) return undefined;
+    if (!this.#store.shared) return undefined;
     const { run, finished } = this.#store.state;
     if (run) return finished?.summary;
     throw new StateError('the run was abandoned', { code: 'state_mismatch' });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkHistoryService } from '../plan/result-cache.js';
-import type { BatchProgress } from '../batches/claim.js';
+import { type BatchProgress, batchStage } from '../batches/claim.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { type JoinedRows, type SinkWriting, holdSinks } from '../../lists/rows/sink.js';
 import { dropWriting } from '../../lists/rows/guarded-ends.js';
@@ -15,7 +15,7 @@ import { askAboutColumns, callingCodeNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import type { Suppressed } from '../plan/suppressed.js';
 import { StreamPlan } from '../streams/stream-plan.js';
-import { batchProgress, type TargetChoice } from '../streams/stream-options.js';
+import type { TargetChoice } from '../streams/stream-options.js';
 import { verifyChunks } from '../streams/verify.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
@@ -193,7 +193,7 @@ async function flow(
     },
     onBatch: (progress: BatchProgress) => {
       log.note(progress, new Date().toISOString());
-      onProgress?.(batchProgress(progress));
+      onProgress?.(batchStage(progress));
     },
     onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
   });

@@ -216,7 +216,7 @@ const batchEntry = z.object({
   state: batchState,
   charge: charge.nullable(),
   /** Cost of launched uploads before this one; `null` where unknown. */
-  inVain: charge.nullable().optional(),
+  replacedCharge: charge.nullable().optional(),
   /** Content of its latest complete export. */
   exported: z
     .object({
@@ -244,7 +244,7 @@ export type PartEntry = z.infer<typeof partEntry>;
 const addedLater = { columns: [], outputs: [], reachable_rows: 0 } satisfies Partial<Summary>;
 /** @param at when it became known */
 export function batchEntryOf(
-  { batch, state, name, charge: cost, exported, inVain }: BatchProgress,
+  { batch, state, name, charge: cost, exported, replacedCharge }: BatchProgress,
   at: string,
 ): BatchEntry | PartEntry {
   const entry = {
@@ -252,7 +252,7 @@ export function batchEntryOf(
     state,
     name,
     charge: cost ?? null,
-    ...(inVain !== undefined && { inVain }),
+    ...(replacedCharge !== undefined && { replacedCharge }),
     ...(exported && { exported }),
     at,
   };

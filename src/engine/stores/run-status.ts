@@ -65,8 +65,10 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
   const closed = creditsOf(state, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
   const charged = (entry: BatchEntry | PartEntry): number =>
     entry.charge?.spent ?? addressesOf(state, entry);
-  const inVain = (entry: BatchEntry | PartEntry): number =>
-    entry.inVain === undefined ? 0 : (entry.inVain?.spent ?? addressesOf(state, entry));
+  const replacedCharge = (entry: BatchEntry | PartEntry): number =>
+    entry.replacedCharge === undefined
+      ? 0
+      : (entry.replacedCharge?.spent ?? addressesOf(state, entry));
   return {
     stateDir,
     input: textOf(run.decides['input']),
@@ -84,7 +86,7 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     launchedCredits: creditsOf(
       state,
       () => true,
-      (entry) => (mayHaveLaunched(entry.state) ? charged(entry) : 0) + inVain(entry),
+      (entry) => (mayHaveLaunched(entry.state) ? charged(entry) : 0) + replacedCharge(entry),
     ),
     doubtfulCredits: creditsOf(state, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },

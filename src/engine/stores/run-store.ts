@@ -24,16 +24,13 @@ export type RunNote = Exclude<
   RunEntry | PlanEntry | BatchEntry | PartEntry | FinishedEntry
 >;
 
-/**
- * The journal and results from which another process can resume a run. A state directory is a store held by
- * one process at a time; a shared store serves many processes at once. Every store passes the same tests.
- */
-export interface RunStore {
+/** What a run's batches are driven with: their journal, their claims and their results. */
+export interface BatchStore {
   /** The state of the run, as far as this process knows it. */
   readonly state: RunState;
 
-  /** Whether other processes may work on the run at the same time. */
-  readonly isShared: boolean;
+  /** What other processes do to the run meanwhile. @default none can work on it at the same time */
+  readonly shared?: SharedWork;
 
   /**
    * Appends a note to the journal. Once it returns, the note survives a power cut.
@@ -53,32 +50,6 @@ export interface RunStore {
   claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]>;
 
   /**
-   * Claims the output and the end of the run. Possible at any time; one process has it at a
-   * time.
-   *
-   * @returns `undefined` while another process has it, and once the run has finished or is removed
-   * @throws OutputError
-   */
-  claimOutput(): Promise<OutputClaim | undefined>;
-
-  /**
-   * Resolves when, since the last call, other processes have changed the run, or released batches or the last
-   * step; `state` includes the changes. Absent in a store of one process.
-   *
-   * @throws the signal's reason
-   */
-  waitForUpdates?(signal: AbortSignal): Promise<void>;
-
-  /**
-   * Whether the store was restarted since this process opened it, and may have been restored to an earlier
-   * moment. Absent in a store of one process.
-   */
-  readonly isRestarted?: boolean;
-
-  /** Labels of the batches that any process has changed since the last call. Absent in a store of one process. */
-  takeUpdates?(): ReadonlySet<string>;
-
-  /**
    * Reads stored results, as often as called.
    *
    * @param outcomes the table for their outcomes
@@ -86,6 +57,61 @@ export interface RunStore {
    * @throws StateError `state_damaged`; ClaimRevokedError once the run is over; OutputError
    */
   readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults>;
+
+  /** Whether results are stored. @default whatever counts as exported is */
+  hasResults?(batch: Batch): Promise<boolean>;
+}
+
+/** How one process of a shared run hears of the others, and they of it. */
+export interface SharedWork {
+  /**
+   * Whether the store was restarted since this process opened it, and may have been restored to an earlier
+   * moment.
+   */
+  readonly isRestarted: boolean;
+
+  /**
+   * Resolves when, since the last call, other processes have changed the run, or released batches or the last
+   * step; `state` includes the changes.
+   *
+   * @throws the signal's reason
+   */
+  waitForUpdates(signal: AbortSignal): Promise<void>;
+
+  /** Labels of the batches that any process has changed since the last call. */
+  takeUpdates(): ReadonlySet<string>;
+
+  /** @param listener called as soon as `state` has what stops all, whatever else is awaited */
+  onStop(listener: () => void): void;
+
+  /**
+   * Notifies other processes of what stops all, before it is recorded, which waits for its turn. Never
+   * fails.
+   */
+  announce(stopped: StoppedEntry): void;
+
+  /**
+   * Reopens a finished run: records the new states of batches in one step, and lets them be claimed again.
+   * Does nothing where a batch was recorded since this process last read the run: another process was faster.
+   *
+   * @throws OutputError
+   */
+  reopen(batches: readonly BatchProgress[]): Promise<void>;
+}
+
+/**
+ * The journal and results from which another process can resume a run. A state directory is a store held by
+ * one process at a time; a shared store serves many processes at once. Every store passes the same tests.
+ */
+export interface RunStore extends BatchStore {
+  /**
+   * Claims the output and the end of the run. Possible at any time; one process has it at a
+   * time.
+   *
+   * @returns `undefined` while another process has it, and once the run has finished or is removed
+   * @throws OutputError
+   */
+  claimOutput(): Promise<OutputClaim | undefined>;
 
   /** Drops the known run; the store stays held. @throws OutputError */
   startOver(): Promise<void>;
@@ -166,6 +192,7 @@ export interface SourceCopy {
 
 /** A shared run's store, as one process has it open. */
 export interface SharedRunStore extends RunStore {
+  readonly shared: SharedWork;
   readonly copy: SourceCopy;
   /**
    * Begins the run, unless one of its name exists. Of concurrent calls one counts.
@@ -184,21 +211,6 @@ export interface SharedRunStore extends RunStore {
   readRecalled(): Promise<Uint8Array>;
   /** Joins the request rate that all processes of an account share, in any run. */
   joinPace(member: RateMember): Promise<SharedRate>;
-  waitForUpdates(signal: AbortSignal): Promise<void>;
-  /** @param listener called as soon as `state` has what stops all, whatever else is awaited */
-  onStop(listener: () => void): void;
-  /**
-   * Notifies other processes of what stops all, before it is recorded, which waits for its turn. Never
-   * fails.
-   */
-  announce(stopped: StoppedEntry): void;
-  /**
-   * Reopens a finished run: records the new states of batches in one step, and lets them be claimed again.
-   * Does nothing where a batch was recorded since this process last read the run: another process was faster.
-   *
-   * @throws OutputError
-   */
-  reopen(batches: readonly BatchProgress[]): Promise<void>;
 }
 
 /** A run and its plan. */

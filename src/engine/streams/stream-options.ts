@@ -3,8 +3,7 @@ import type { OptionShape } from '../../platform/check-options.js';
 import { amount, called, count, flag, required, signal } from '../../platform/option-kinds.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
-import { mayHaveLaunched } from '../batches/batch-state.js';
-import type { BatchProgress } from '../batches/claim.js';
+import type { BatchProgress, BatchStage } from '../batches/claim.js';
 import type { ColumnChoice, ColumnOptions } from '../columns/column-layout.js';
 import {
   type DriveSettings,
@@ -82,18 +81,7 @@ export interface DriveBatchesOptions extends DriveSettings {
 /** Progress of `verify()`: rows in and out so far, and the stages of batches. */
 export type VerifyProgress =
   | { readonly stage: 'reading' | 'read' | 'writing' | 'written'; readonly rows: number }
-  | ({
-      readonly stage: 'batch';
-      /** Whether its launch was requested: from then on only the service knows whether it is paid. */
-      readonly mayHaveLaunched: boolean;
-    } & BatchProgress);
-
-/** The report of a batch's progress. */
-export function batchProgress(
-  progress: BatchProgress,
-): Extract<VerifyProgress, { readonly stage: 'batch' }> {
-  return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.state), ...progress };
-}
+  | BatchStage;
 
 export interface VerifySettings
   extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {

@@ -12,11 +12,11 @@ import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { inScope, publish, codeOf, ObservedRun } from '../../platform/observability.js';
+import { batchStage } from '../batches/claim.js';
 import { LaunchNotes } from '../driver/collect-launched.js';
 import { PatientDuplex } from './patient-duplex.js';
 import type { EnrichedRow, OpenFields, RowStream, SureFields } from './enriched-row.js';
 import {
-  batchProgress,
   type TargetChoice,
   type VerifyProgress,
   type VerifySettings,
@@ -156,7 +156,7 @@ export class Verify extends PatientDuplex {
         onBatch: (progress) => {
           this.#deletions?.note(progress);
           onBatch?.(progress);
-          onProgress?.(batchProgress(progress));
+          onProgress?.(batchStage(progress));
         },
         collect: async (batch, open) => plan.plan.join.match(batch, open),
       },

@@ -1,4 +1,4 @@
-import { batchProgress as toldOf } from '../../../src/engine/streams/stream-options.js';
+import { batchStage } from '../../../src/engine/batches/claim.js';
 import type { BatchState, RunProgress } from '../../../src/index.js';
 
 export const tries = { attempt: 1, fresh: 0, uploads: 0 } as const;
@@ -20,7 +20,7 @@ export function batchProgress(
 ): RunProgress {
   const group = { type: 'email', country: 'US' } as const;
   const batch = { id, group, addresses: 100, sizeBytes: 2000, checksum: 0, open: () => [] };
-  return toldOf({ batch, state, name: `sluice-run-${id}-1`, charge });
+  return batchStage({ batch, state, name: `sluice-run-${id}-1`, charge });
 }
 
 /** The stages of a batch that nothing goes wrong with. */

@@ -57,7 +57,7 @@ describe('LocalClaims', () => {
   it('count what was launched in vain beside what is sent in its place', async () => {
     const claims = new LocalClaims();
     const retried = claims.claim(makeBatch(0, 10), verifying, nowhere);
-    await retried.record({ ...progress, state: planned, inVain: null });
+    await retried.record({ ...progress, state: planned, replacedCharge: null });
     expect(await retried.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
     const resumed = new LocalClaims().claim(makeBatch(0, 10), planned, nowhere, {
       spent: 8,

@@ -2,8 +2,7 @@ import type { Client } from '../../../client/client.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { Batch } from '../../batches/batch.js';
 import type { Plan } from '../../plan/plan.js';
-import type { StateDirectory } from '../../stores/directory/state-directory.js';
-import type { RunStore, SharedRunStore } from '../../stores/run-store.js';
+import type { BatchStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { Reconciliation } from '../resume/reconcile.js';
 
@@ -14,12 +13,7 @@ export interface DriveRunOptions {
   readonly reconciliation: Reconciliation;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly store: Pick<
-    RunStore,
-    'state' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
-  > &
-    Partial<Pick<SharedRunStore, 'record' | 'reopen' | 'onStop' | 'announce'>> &
-    Partial<Pick<StateDirectory, 'hasResults'>>;
+  readonly store: BatchStore;
   /** Called whenever another batch is settled. */
   readonly onSettled?: () => void;
   /**

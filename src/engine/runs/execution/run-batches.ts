@@ -1,8 +1,12 @@
-import { ClaimRevokedError, type BatchClaim, type BatchProgress } from '../../batches/claim.js';
+import {
+  ClaimRevokedError,
+  type BatchClaim,
+  type BatchProgress,
+  batchStage,
+} from '../../batches/claim.js';
 import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
 import { elected, planned, type BatchState } from '../../batches/batch-state.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
-import { batchProgress } from '../../streams/stream-options.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import { entryOf } from '../../stores/run-state.js';
 import type { RunClaim } from '../../stores/run-store.js';
@@ -45,7 +49,7 @@ export class RunBatches {
   changed(): ReadonlySet<Batch> {
     const changed = this.#changed;
     this.#changed = new Set();
-    for (const label of this.#options.store.takeUpdates?.() ?? []) {
+    for (const label of this.#options.store.shared?.takeUpdates() ?? []) {
       const batch = this.#all.get(label);
       if (batch) changed.add(batch);
     }
@@ -101,7 +105,7 @@ export class RunBatches {
       .flatMap(({ batch, state, name, charge, exported }) =>
         name === undefined || state.stage === 'planned'
           ? []
-          : [batchProgress({ batch, state, name, charge, exported })],
+          : [batchStage({ batch, state, name, charge, exported })],
       );
     if (batches.length > 0) this.#options.run.onProgress?.({ stage: 'recalled', batches });
   }
@@ -123,7 +127,7 @@ export class RunBatches {
       const name = reconciliation.nameOf(driven.batch, state);
       again.push({ ...withKnown(driven, state), name });
     }
-    if (again.length > 0) await store.reopen?.(again);
+    if (again.length > 0) await store.shared?.reopen(again);
     for (const { batch } of failed) await this.applyRemote(batch);
   }
 
@@ -142,13 +146,13 @@ export class RunBatches {
     const entry = entryOf(store.state, batch);
     const times = store.state.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
-      const { state, name, exported, inVain } = entry;
+      const { state, name, exported, replacedCharge } = entry;
       const charge = entry.charge ?? undefined;
-      const driven = { batch, state, name, charge, exported, inVain };
+      const driven = { batch, state, name, charge, exported, replacedCharge };
       const isNew = this.log.state(batch).stage !== state.stage;
       this.#onRecalled(batch, state, name);
       this.log.recall({ ...driven, times });
-      if (isNew) this.#options.run.onProgress?.(batchProgress(driven));
+      if (isNew) this.#options.run.onProgress?.(batchStage(driven));
     }
     if (entry && !reconciliation.lacksLaunch(batch, entry.state)) this.#first.delete(batch);
     if (entry?.state.stage !== 'split') {
@@ -203,10 +207,10 @@ export class RunBatches {
   async #record(claim: RunClaim, progress: BatchProgress): Promise<void> {
     const at = this.now();
     const driven = this.log.withBefore(progress, at);
-    const { charge, exported, inVain } = driven;
-    await claim.record({ ...progress, charge, exported, inVain }, at);
+    const { charge, exported, replacedCharge } = driven;
+    await claim.record({ ...progress, charge, exported, replacedCharge }, at);
     this.log.recall(driven);
-    this.#options.run.onProgress?.(batchProgress(progress));
+    this.#options.run.onProgress?.(batchStage(progress));
   }
 
   /** @returns whether the claim was still valid */
@@ -242,7 +246,7 @@ export class RunBatches {
       name,
       charge: entry?.charge ?? undefined,
       exported: entry?.exported,
-      inVain: entry?.inVain,
+      replacedCharge: entry?.replacedCharge,
       times,
     };
     const driven = { ...withKnown(found, state), name };

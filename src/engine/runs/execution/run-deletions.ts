@@ -50,7 +50,7 @@ export class RunDeletions {
   async exported(exported: ExportedBatch): Promise<void> {
     const { run, store } = this.#options;
     // In a shared run the process that ends it deletes them: others may be gone by then.
-    if (run.deleteBatches !== true || store.isShared) return;
+    if (run.deleteBatches !== true || store.shared) return;
     if (this.#mustStay(exported.batch)) {
       await this.#delete(exported);
       return;
@@ -120,7 +120,7 @@ export class RunDeletions {
   /** See `DriveRunEnd.deleteUnneeded`. */
   async deleteUnneeded(confirm: () => Promise<void>): Promise<void> {
     const { run, store } = this.#options;
-    if (!store.isShared) return;
+    if (!store.shared) return;
     for (const { batch, state } of this.#log.batches()) {
       if (run.deleteBatches !== true || state.stage !== 'exported') continue;
       await confirm();

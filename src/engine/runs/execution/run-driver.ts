@@ -127,7 +127,7 @@ class RunDrive {
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole) await this.#deletions.retry();
     // What looks like an orphan to one process may be another's upload.
-    if ((isWhole || isRefused) && !store.isShared) {
+    if ((isWhole || isRefused) && !store.shared) {
       await this.#deletions.deleteOrphans({ isGivenUp: isRefused });
     }
     if (isWhole) await this.#deletions.deleteEarlier();

@@ -50,7 +50,7 @@ export class WorkerLoop {
     this.#options = options;
     this.#currentBudget = options.run.maxCredits ?? null;
     this.#stoppedBefore = options.store.state.stopped?.at;
-    options.store.onStop?.(() => this.#applyStop());
+    options.store.shared?.onStop(() => this.#applyStop());
   }
 
   /** Most batches that this process may still claim. */
@@ -145,8 +145,8 @@ export class WorkerLoop {
 
   /** Whether no process has anything left to drive. */
   get #isEnded(): boolean {
-    const { isShared, state } = this.#options.store;
-    return isShared && (state.finished !== undefined || state.run === undefined);
+    const { shared, state } = this.#options.store;
+    return shared !== undefined && (state.finished !== undefined || state.run === undefined);
   }
 
   /** Why another process stopped since this one joined. */
@@ -184,14 +184,14 @@ export class WorkerLoop {
     const isOfOneType = !drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore;
     if (!stopped || isOfOneType) return;
     this.#ownStop = stopped;
-    store.announce?.(stopped);
+    store.shared?.announce(stopped);
   }
 
   async #recordStop(): Promise<void> {
     this.#announceStop();
     if (!this.#ownStop || this.#isStoppedForAll) return;
     this.#isStoppedForAll = true;
-    await this.#options.store.record?.(this.#ownStop);
+    await this.#options.store.record(this.#ownStop);
   }
 
   async applyRemote(): Promise<void> {
@@ -235,18 +235,18 @@ export class WorkerLoop {
       if (!claimOutput || (await claimOutput())) {
         const ready = batches.log.batches().filter(({ state }) => state.stage === 'ready');
         if (await onPrepared(await readPreflight(client, ready, run))) {
-          if (store.isShared) await store.record?.({ entry: 'approved' });
+          if (store.shared) await store.record({ entry: 'approved' });
           return undefined;
         }
         const refusal = new DetachedError(
           'the batches are prepared and not launched, so nothing is paid; run again to go on',
           { retryable: false },
         );
-        const stopForOthers = store.isShared && stopForAll(refusal);
-        if (stopForOthers) await store.record?.(stopForOthers);
+        const stopForOthers = store.shared && stopForAll(refusal);
+        if (stopForOthers) await store.record(stopForOthers);
         return refusal;
       }
-      await store.waitForUpdates?.(run.signal);
+      await store.shared?.waitForUpdates(run.signal);
     }
     return undefined;
   }
@@ -260,7 +260,7 @@ export class WorkerLoop {
       if (this.#hasChanged) resolve();
     });
     const updates =
-      store.waitForUpdates?.(AbortSignal.any([run.signal, over.signal])) ?? localChange;
+      store.shared?.waitForUpdates(AbortSignal.any([run.signal, over.signal])) ?? localChange;
     try {
       await Promise.race([localChange, updates]);
     } catch (error) {

@@ -174,7 +174,7 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
 interface StoppedReport {
   readonly report: BatchReport;
   /** Cost of launched uploads before the current one. */
-  readonly inVain: BatchEntry['inVain'];
+  readonly replacedCharge: BatchEntry['replacedCharge'];
   readonly isLaunched: boolean;
   readonly isInDoubt: boolean;
 }
@@ -182,7 +182,7 @@ interface StoppedReport {
 function batchReports(state: RunState): readonly StoppedReport[] {
   return [...state.batches].flatMap(([label, entry]) => {
     const planned = state.plan?.batches[entry.batch];
-    const { state: batch, name, charge, exported, inVain } = entry;
+    const { state: batch, name, charge, exported, replacedCharge } = entry;
     if (!planned || batch.stage === 'split') return [];
     const report = {
       batch_uuid: ('uuid' in batch && batch.uuid) || null,
@@ -197,7 +197,7 @@ function batchReports(state: RunState): readonly StoppedReport[] {
       times: state.times.get(label) ?? noTimes,
     };
     const isLaunched = mayHaveLaunched(batch);
-    return [{ report, inVain, isLaunched, isInDoubt: isLaunchInDoubt(batch) }];
+    return [{ report, replacedCharge, isLaunched, isInDoubt: isLaunchInDoubt(batch) }];
   });
 }
 
@@ -208,10 +208,13 @@ function creditsOf(batches: readonly StoppedReport[]): CreditSummary {
     .map(({ report }) => report);
   const doubtful = batches.filter(({ isInDoubt }) => isInDoubt).map(({ report }) => report);
   const inDoubt = doubtful.reduce((total, { addresses }) => total + addresses, 0);
-  const again = batches.filter(({ inVain }) => inVain !== undefined);
+  const again = batches.filter(({ replacedCharge }) => replacedCharge !== undefined);
   const costs = [
     ...launched,
-    ...again.map(({ inVain, report }) => ({ charge: inVain, addresses: report.addresses })),
+    ...again.map(({ replacedCharge, report }) => ({
+      charge: replacedCharge,
+      addresses: report.addresses,
+    })),
   ];
   const isComplete = inDoubt === 0 && costs.every(({ charge }) => charge);
   const sum = (of: (cost: (typeof costs)[number]) => number): number =>

@@ -5,7 +5,7 @@ import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { publish, currentScope, type ObservedEnd } from '../../../platform/observability.js';
 import type { RunStatus } from '../../stores/run-status.js';
 import { noRows, type RowFigures } from '../../stores/shared/shared-status.js';
-import type { VerifyProgress } from '../../streams/stream-options.js';
+import type { BatchStage } from '../../batches/claim.js';
 import { hasFailed, type Summary } from '../../summary/summary.js';
 import { noticeOf, type Notice } from '../../../platform/text/notices.js';
 
@@ -27,8 +27,6 @@ export interface CarriedRun {
   /** Launched batches that are still awaited. */
   readonly unfinished: number;
 }
-
-type BatchStage = Extract<VerifyProgress, { readonly stage: 'batch' }>;
 
 /** What a run reports as it works. */
 export type RunProgress =

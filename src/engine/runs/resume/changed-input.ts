@@ -13,7 +13,7 @@ import { LocalRunClaims } from '../../stores/directory/local-claims.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import { entryOf, hasPaid, emptyRunState } from '../../stores/run-state.js';
-import type { DriveRunOptions } from '../execution/drive-run-options.js';
+import type { BatchStore } from '../../stores/run-store.js';
 import { settleRun } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
@@ -88,7 +88,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
       batchesPath,
       store: {
         state,
-        isShared: false,
+        record: async () => undefined,
         claim: async (wanted) => claims.claim(wanted),
         readResults: async (...kept) => results.read(...kept),
       },
@@ -115,7 +115,7 @@ async function settle(
     ...state
   }: {
     readonly reconciliation: Reconciliation;
-    readonly store: DriveRunOptions['store'];
+    readonly store: BatchStore;
     readonly batchesPath: string;
     readonly run: RunEntry;
     readonly plan: PlanEntry;

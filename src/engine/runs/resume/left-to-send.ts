@@ -43,7 +43,8 @@ export function leftOf(state: PlannedRun): LeftToSend {
     const addresses = addressesOf(state, entry);
     whole.addresses -= addresses;
     if (isLaunched(entry.state)) launched[group.type] += addresses;
-    if (entry.inVain !== undefined) launched[group.type] += entry.inVain?.spent ?? addresses;
+    if (entry.replacedCharge !== undefined)
+      launched[group.type] += entry.replacedCharge?.spent ?? addresses;
     const isOpen = state.finished
       ? isSentAgain(entry.state)
       : !isAtEnd(entry.state) && !isLaunched(entry.state);

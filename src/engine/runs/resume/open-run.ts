@@ -10,7 +10,7 @@ import { beginRun, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
-import { planBeside, type PlannedBeside } from './plan-beside.js';
+import { planOffline, type OfflinePlan } from './plan-offline.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
 import { hasSent, resultsToFetch } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
@@ -145,13 +145,13 @@ export class DirectoryRun implements RunLocation {
     return this.#begin(client, service);
   }
 
-  async planBeside(): Promise<PlannedBeside | undefined> {
+  async planOffline(): Promise<OfflinePlan | undefined> {
     const { state } = this.store;
     if (!isPlanned(state) || this.#isOver) return undefined;
     const { plannedInput, change } = await this.#compare(state);
     if (change === undefined) return undefined;
     await checkListSize(this.run, plannedInput.entry.rows);
-    return planBeside(this.store, this.run, async (given) => this.#read(state.run, given));
+    return planOffline(this.store, this.run, async (given) => this.#read(state.run, given));
   }
 
   async #begin(client: Client, service: string): Promise<OpenedRun> {

@@ -69,7 +69,7 @@ export class Reconciliation {
     this.#here = here;
     this.#isResumed = store.state.run !== undefined;
     // Its maps change later.
-    this.#sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
+    this.#sharedBefore = store.shared ? { batches: new Map(store.state.batches) } : undefined;
     this.isCopied = this.#isResumed && !moved && isElsewhere(run.place, here);
     this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
   }
@@ -144,7 +144,7 @@ export class Reconciliation {
     // A shared store refuses launches by processes that have not read the list since it was restored, if it
     // knows of that: where its files were put back unchanged, only its restart shows.
     const isShared = this.#sharedBefore !== undefined;
-    const isAlone = !this.#isResumed || (isShared && this.#store.isRestarted !== true);
+    const isAlone = !this.#isResumed || (isShared && this.#store.shared?.isRestarted !== true);
     if (isAlone && state.attempt === 1) return state;
     await this.uploads.read();
     // Another process sends the same lines in other parts: one of the two would pay for them again.

@@ -7,7 +7,7 @@ import type { Summary } from '../../summary/summary.js';
 import type { DriveRunEnd } from '../execution/drive-run-options.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
-import type { PlannedBeside } from './plan-beside.js';
+import type { OfflinePlan } from './plan-offline.js';
 
 /** A run that was begun or resumed, and its plan. */
 export interface OpenedRun {
@@ -35,7 +35,7 @@ export interface RunLocation {
    *
    * @returns `undefined` where no run is unfinished, or the list is the same
    */
-  planBeside?(): Promise<PlannedBeside | undefined>;
+  planOffline?(): Promise<OfflinePlan | undefined>;
   /** The caller's error, where the batches were not finished. */
   reasonOf(end: DriveRunEnd): unknown;
   /** Every result of the run is safe: a history gets those that it lacks. */

@@ -41,7 +41,6 @@ import type { OutputClaim, RunClaim, RunStore } from '../run-store.js';
 /** The state from which a run resumes after a kill. Readable by its owner only. */
 export class StateDirectory implements RunStore, RunScratch {
   readonly path: string;
-  readonly isShared = false;
   readonly #files: FileSystem;
   readonly #lock: FileLock;
   #released: Promise<void> | undefined;

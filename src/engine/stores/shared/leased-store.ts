@@ -19,6 +19,7 @@ import type {
   RunClaim,
   RunNote,
   SharedRunStore,
+  SharedWork,
   SourceCopy,
 } from '../run-store.js';
 import { stopForLosses } from '../stop-reasons.js';
@@ -44,7 +45,7 @@ interface LeasedStoreOptions {
 }
 
 /** One process's view of a shared run, in any kind of store. */
-export class LeasedRunStore implements SharedRunStore {
+export class LeasedRunStore implements SharedRunStore, SharedWork {
   readonly #steps: SharedSteps;
   readonly #clock: Clock;
   readonly #leaseMs: number;
@@ -55,7 +56,7 @@ export class LeasedRunStore implements SharedRunStore {
   readonly #claims: LeasedClaims;
   readonly #closing = new AbortController();
   readonly #notifier = new Notifier();
-  readonly isShared = true;
+  readonly shared = this;
   readonly copy: SourceCopy;
   readonly #rows: RowFigures | undefined;
   /** A repeated call comes before the next of its kind. */

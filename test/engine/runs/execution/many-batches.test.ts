@@ -44,11 +44,13 @@ it('looks at a batch when something is heard of it, not in every round', async (
     run: { signal: new AbortController().signal },
     store: {
       state: { ...emptyRunState, run: runEntry },
-      isShared: true,
-      waitForUpdates: async () => {
-        const batch = told.pop() as Batch;
-        known.set(batch, exported);
-        changed.add(batch);
+      shared: {
+        onStop: () => undefined,
+        waitForUpdates: async () => {
+          const batch = told.pop() as Batch;
+          known.set(batch, exported);
+          changed.add(batch);
+        },
       },
     },
     drive: {

@@ -59,8 +59,8 @@ describe('what a run has left to send', () => {
       [25, 5],
     ],
     [
-      'a batch again whose launch was in vain',
-      [{ batch: 0, state: states.ready, inVain: { spent: 8, refunded: 0, net: 8 } }],
+      'a batch again whose launch failed',
+      [{ batch: 0, state: states.ready, replacedCharge: { spent: 8, refunded: 0, net: 8 } }],
       [30, 8],
     ],
   ])('is %s', (_, known, emails) => {

@@ -77,11 +77,11 @@ describe('a run whose database', () => {
     const ahead = await claimOne(store, batch(0));
     await ahead.record(progress(batch(0), 'ready'));
     await claimOne(store, batch(1));
-    expect(store.isRestarted).toBe(false);
+    expect(store.shared.isRestarted).toBe(false);
     await server.crash();
     await claimOne(store, batch(2));
-    expect(store.isRestarted).toBe(true);
-    expect((await open()).isRestarted).toBe(false);
+    expect(store.shared.isRestarted).toBe(true);
+    expect((await open()).shared.isRestarted).toBe(false);
   });
 
   test('is taken over by a copy that lacks the last of it lets nobody go on by what he knew', async () => {

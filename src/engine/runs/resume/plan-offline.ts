@@ -3,34 +3,34 @@ import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import { type EarlierRun, emptyRunState } from '../../stores/run-state.js';
 import { makeScratch } from '../../stores/scratch.js';
-import type { DriveRunOptions } from '../execution/drive-run-options.js';
+import type { BatchStore } from '../../stores/run-store.js';
 import type { PlanInputOptions, PlannedInput } from '../planning/plan-input.js';
 import { openRecall } from '../planning/recalled-results.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { carriedEntries } from './earlier-results.js';
 
-/** A list that is written with known results and not sent. */
-export interface PlannedBeside {
+/** A list that is written with stored results and not sent. */
+export interface OfflinePlan {
   readonly entry: RunEntry;
   readonly plannedInput: PlannedInput;
   /** A store without its batches; the run before is among the earlier ones. */
-  readonly store: DriveRunOptions['store'];
+  readonly store: BatchStore;
   remove(): Promise<void>;
 }
 
 /**
- * Plans tonight's list beside an unfinished run of another, while the service cannot be asked about that one:
- * with its stored results. Nothing is sent, and its state stays unchanged.
+ * Plans tonight's list while an unfinished run of another waits for the service: with that run's stored
+ * results. Nothing is sent, and its state stays unchanged.
  */
-export async function planBeside(
+export async function planOffline(
   before: StateDirectory,
   run: ResolvedRun,
   read: (given: Partial<PlanInputOptions>) => Promise<PlannedInput>,
-): Promise<PlannedBeside> {
+): Promise<OfflinePlan> {
   const { state } = before;
   const { files } = run;
   const { run: entry, plan, batches, generation } = state;
-  if (!entry || !plan) throw new Error('there is no run to plan a list beside');
+  if (!entry || !plan) throw new Error('there is no run whose results are stored');
   const scratch = await makeScratch(files, undefined);
   try {
     // Batches still being verified have no results: tonight they are not finished.
@@ -64,7 +64,7 @@ export async function planBeside(
           plan: plannedInput.entry,
           earlier: [...state.earlier, current],
         },
-        isShared: false,
+        record: async () => undefined,
         claim: async () => [],
         readResults: async (...kept) => before.readResults(...kept),
       },
