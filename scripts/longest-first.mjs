@@ -2,13 +2,13 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Small files of long work: begun last, as their size has it, each would be waited for alone. */
 const long = [
-  'test/cli/image.',
-  'test/cli/verify-s3.storage',
+  'test/cli/package/image.',
+  'test/cli/verify/lists/s3.storage',
   'test/engine/stores/postgres/workers',
   'test/engine/stores/postgres/shared-',
   'test/lists/sql/duckdb/',
-  'test/cli/executable.',
-  'test/cli/examples.',
+  'test/cli/package/executable.',
+  'test/cli/package/examples.',
   'test/expressions/proof',
   'test/simulation/',
   'test/engine/runs/shared-features.',

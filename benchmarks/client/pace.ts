@@ -3,7 +3,7 @@ import {
   moodyService,
   sendRequests,
   underLimit,
-} from '../../test/client/limited-service.js';
+} from '../../test/client/rate/limited-service.js';
 import type { Measured, Question, Scale, Task } from '../harness/question.js';
 
 const limits = [60, 300, 3000];

@@ -13,7 +13,7 @@ import {
 } from '../../src/cli/command.js';
 import { count } from '../../src/cli/options/option-types.js';
 import { withFolder, withService } from '../service/with-service.js';
-import { connectTo } from './connect-to.js';
+import { connectTo } from './harness/connect-to.js';
 
 const options = defineOptions([
   { name: 'limit', type: count(), help: 'How many.' },

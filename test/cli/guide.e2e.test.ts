@@ -6,13 +6,13 @@ import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
-import { runAtTerminal } from './at-terminal.js';
-import { chargesOf } from './charges.js';
-import { connectTo } from './connect-to.js';
-import { countRequests } from './count-requests.js';
-import { eventsOf, parseLog } from './logged-events.js';
-import { answerInProcess, runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
+import { runAtTerminal } from './harness/at-terminal.js';
+import { chargesOf } from './harness/charges.js';
+import { connectTo } from './harness/connect-to.js';
+import { countRequests } from './harness/count-requests.js';
+import { eventsOf, parseLog } from './harness/logged-events.js';
+import { answerInProcess, runInProcess } from './harness/run-in-process.js';
+import type { Ended } from './harness/run-sluice.js';
 
 let folder: string;
 beforeEach(async () => {

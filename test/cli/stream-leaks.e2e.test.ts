@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runScript } from './run-script.js';
+import { runScript } from './harness/run-script.js';
 
 /** Ways for a stream to end, and what its pipeline ends with. */
 const endings = {

@@ -8,7 +8,7 @@ import type { BatchSummary } from '../../src/contract/bodies.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import type { ServiceOptions } from '../../src/service/index.js';
 import { createTestClock } from '../../src/testing/test-clock.js';
-import { chargesOf } from '../cli/charges.js';
+import { chargesOf } from '../cli/harness/charges.js';
 import { refusal } from '../engine/driver/fake-service.js';
 import { withService } from '../service/with-service.js';
 import { caught, createTestClient } from './test-client.js';

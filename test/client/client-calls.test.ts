@@ -1,9 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ApiError, DeadlineError } from '../../src/platform/errors/errors.js';
-import { eventually } from './eventually.js';
+import { canaryKey, caught, createTestClient, eventually, uuid } from './test-client.js';
 import { TestClock } from '../../src/testing/test-clock.js';
-import { canaryKey, caught, createTestClient, uuid } from './test-client.js';
 import { sendJson, startServer } from './test-server.js';
 
 const unit = { type: 'email', email: 'ana.silva@mail.example' };

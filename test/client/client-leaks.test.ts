@@ -4,8 +4,14 @@ import { Agent } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
 import { systemClock } from '../../src/platform/waiting/clock.js';
-import { eventually } from './eventually.js';
-import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
+import {
+  caught,
+  createFile,
+  createTestClient,
+  eventually,
+  uploadFields,
+  uuid,
+} from './test-client.js';
 import { sendJson, startEarlyServer, startServer } from './test-server.js';
 
 /** Sockets and timers that are open, of this process as a whole. */

@@ -11,11 +11,17 @@ import {
   TransportError,
 } from '../../src/platform/errors/errors.js';
 import { freePort } from '../servers/free-port.js';
-import { chargesOf } from '../cli/charges.js';
+import { chargesOf } from '../cli/harness/charges.js';
 import { withService } from '../service/with-service.js';
-import { eventually } from './eventually.js';
+import {
+  caught,
+  createFile,
+  createTestClient,
+  eventually,
+  uploadFields,
+  uuid,
+} from './test-client.js';
 import { createFastClock } from '../../src/testing/test-clock.js';
-import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
 import { rawAnswer, sendJson, startRawServer, startServer } from './test-server.js';
 
 const credits = { email_credit: 1, phone_credit: 2 };

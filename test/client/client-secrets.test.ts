@@ -4,12 +4,12 @@ import { Agent } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import type { RequestReport } from '../../src/client/client-options.js';
-import { eventually } from './eventually.js';
 import {
   canaryKey,
   caught,
   createFile,
   createTestClient,
+  eventually,
   uploadFields,
   uuid,
 } from './test-client.js';

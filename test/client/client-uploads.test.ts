@@ -8,10 +8,9 @@ import { Agent } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMultipart } from '../../src/client/http/multipart.js';
 import { InputError } from '../../src/platform/errors/errors.js';
-import { eventually } from './eventually.js';
+import { caught, createFile, createTestClient, eventually, uploadFields } from './test-client.js';
 import { TestClock } from '../../src/testing/test-clock.js';
-import { selfSigned } from './self-signed.js';
-import { caught, createFile, createTestClient, uploadFields } from './test-client.js';
+import { selfSigned } from './http/self-signed.js';
 import {
   listen,
   rawAnswer,

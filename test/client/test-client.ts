@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import type { ClientOptions } from '../../src/client/client-options.js';
 import { createFastClock } from '../../src/testing/test-clock.js';
@@ -31,6 +31,10 @@ export async function caught(work: Promise<unknown>): Promise<unknown> {
   }
   throw new Error('nothing was thrown');
 }
+
+/** Expects what becomes true in its own time. */
+// oxlint-disable-next-line vitest/require-awaited-expect-poll -- its callers wait
+export const eventually = <T>(get: () => T) => expect.poll(get, { interval: 10 });
 
 /** A file of one repeated byte. */
 export function createFile(

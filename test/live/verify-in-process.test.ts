@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runInProcess } from '../cli/run-in-process.js';
+import { runInProcess } from '../cli/harness/run-in-process.js';
 import { withFolder } from '../service/with-service.js';
 import { mailboxes } from './smtp/exchanger.js';
 import { a, mx, records, startNameServer } from './dns/name-server.js';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { batchCommand } from '../../../src/cli/commands/batch.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
-import { chargesOf } from '../charges.js';
-import { connectTo } from '../connect-to.js';
-import { startFront } from '../front.js';
-import { runCommand, type CommandEnd } from '../run-command.js';
+import { chargesOf } from '../harness/charges.js';
+import { connectTo } from '../harness/connect-to.js';
+import { startFront } from '../harness/front.js';
+import { runCommand, type CommandEnd } from '../harness/run-command.js';
 import { withFolder, withService } from '../../service/with-service.js';
-import { eventsOf } from '../logged-events.js';
+import { eventsOf } from '../harness/logged-events.js';
 
 const nobody = '00000000-0000-4000-8000-000000000000';
 

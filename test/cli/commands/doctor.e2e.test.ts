@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { version } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
-import { connectTo } from '../connect-to.js';
-import { startFront } from '../front.js';
-import { runInProcess } from '../run-in-process.js';
+import { connectTo } from '../harness/connect-to.js';
+import { startFront } from '../harness/front.js';
+import { runInProcess } from '../harness/run-in-process.js';
 
 interface Examined {
   readonly exit_code: number;

@@ -11,10 +11,10 @@ import { ParsedOptions } from '../../../src/cli/command.js';
 import { withService as withServiceOf } from '../../../src/cli/connect.js';
 import { targetIndustries } from '../../../src/contract/targets.js';
 import type { ServiceOptions } from '../../../src/service/index.js';
-import { chargesOf } from '../charges.js';
-import { connectTo } from '../connect-to.js';
-import { startFront } from '../front.js';
-import { runCommand } from '../run-command.js';
+import { chargesOf } from '../harness/charges.js';
+import { connectTo } from '../harness/connect-to.js';
+import { startFront } from '../harness/front.js';
+import { runCommand } from '../harness/run-command.js';
 import { withFolder, withService } from '../../service/with-service.js';
 
 async function environmentOf(options: ServiceOptions = {}): Promise<Record<string, string>> {

@@ -3,7 +3,7 @@ import { locationOf } from '../../../src/cli/endpoints/locations.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
 import { refuseAllColumns } from '../../../src/cli/endpoints/list-ends.js';
-import { calledHere } from '../called-here.js';
+import { calledHere } from '../harness/called-here.js';
 
 const url = 'postgres://db.example/crm';
 

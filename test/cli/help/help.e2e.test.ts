@@ -5,8 +5,8 @@ import { commandHelp } from '../../../src/cli/help/help.js';
 import { helpTopics } from '../../../src/cli/help/help-topics.js';
 import { verifyOptions } from '../../../src/cli/options/verify-options.js';
 import { version } from '../../../src/index.js';
-import { runInProcess } from '../run-in-process.js';
-import { runSluice } from '../run-sluice.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { runSluice } from '../harness/run-sluice.js';
 
 const options: readonly OptionDefinition[] = verifyOptions;
 

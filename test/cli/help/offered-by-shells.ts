@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import { debianProgram } from '../../servers/debian-program.js';
-import { runInProcess } from '../run-in-process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 
 const run = promisify(execFile);
 

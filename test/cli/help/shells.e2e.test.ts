@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
 import { completedCommands } from '../../../src/cli/help/completion.js';
-import { runInProcess } from '../run-in-process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { bash, expectOffers } from './offered-by-shells.js';
 
 describe('completion', () => {

@@ -9,11 +9,11 @@ import { isSeenAtWork, lockDirectory } from '../../../src/engine/stores/director
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
-import { chargesOf } from '../charges.js';
-import { connectTo } from '../connect-to.js';
-import { countRequests } from '../count-requests.js';
-import { codedOf, eventsOf } from '../logged-events.js';
-import { type EndedHere, runInProcess } from '../run-in-process.js';
+import { chargesOf } from '../harness/charges.js';
+import { connectTo } from '../harness/connect-to.js';
+import { countRequests } from '../harness/count-requests.js';
+import { codedOf, eventsOf } from '../harness/logged-events.js';
+import { type EndedHere, runInProcess } from '../harness/run-in-process.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
 
 let folder: string;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
-import { chargesOf } from '../charges.js';
-import { connectTo } from '../connect-to.js';
+import { chargesOf } from '../harness/charges.js';
+import { connectTo } from '../harness/connect-to.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
-import { codedOf, eventsOf, type LoggedEvent, parseLog } from '../logged-events.js';
-import { type EndedHere, runInProcess } from '../run-in-process.js';
+import { codedOf, eventsOf, type LoggedEvent, parseLog } from '../harness/logged-events.js';
+import { type EndedHere, runInProcess } from '../harness/run-in-process.js';
 
 const notice = { event: 'paid_again', severity: 'notice', addresses: 3 };
 const replaces = { ...notice, output: 'out.csv', is_updated: false };

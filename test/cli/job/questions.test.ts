@@ -7,7 +7,7 @@ import type { RunStatus } from '../../../src/index.js';
 import { agrees, terminal } from '../../../src/cli/terminal/ask-person.js';
 import { Reporter } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
-import { personAtTerminal } from '../person-at-terminal.js';
+import { personAtTerminal } from '../harness/at-terminal.js';
 
 /** Of a run that was paid for. */
 const status = {

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { HeldUpBatches } from '../../../src/cli/messages/progress-messages.js';
 import type { BatchState, RunProgress } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
-import { chargesOf } from '../charges.js';
-import { connectTo } from '../connect-to.js';
-import { startFront } from '../front.js';
+import { chargesOf } from '../harness/charges.js';
+import { connectTo } from '../harness/connect-to.js';
+import { startFront } from '../harness/front.js';
 import { batchProgress, life } from '../terminal/batch-life.js';
-import { runInProcess } from '../run-in-process.js';
-import { verifyByTens } from '../verify-by-tens.js';
-import { eventsOf } from '../logged-events.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { verifyByTens } from '../verify/resume/verify-by-tens.js';
+import { eventsOf } from '../harness/logged-events.js';
 
 const told = (id: number, state: BatchState): Extract<RunProgress, { stage: 'batch' }> =>
   batchProgress(id, state) as Extract<RunProgress, { stage: 'batch' }>;

@@ -13,8 +13,8 @@ import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { formsOf, hostileNames } from '../../hostile-names.js';
-import { parseLog } from '../logged-events.js';
-import { readAll } from '../read-all.js';
+import { parseLog } from '../harness/logged-events.js';
+import { readAll } from '../harness/read-all.js';
 
 const page = fileURLToPath(new URL('../../../docs/reference/events.md', import.meta.url));
 const events = Object.keys(catalogue) as EventName[];

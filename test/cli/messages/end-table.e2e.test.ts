@@ -16,10 +16,10 @@ import { RunReports, type Summary } from '../../../src/index.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { withFolder } from '../../service/with-service.js';
-import { codedOf, eventsOf } from '../logged-events.js';
-import { runInProcess } from '../run-in-process.js';
+import { codedOf, eventsOf } from '../harness/logged-events.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { exampleSummary } from '../../report/page/example-report.js';
-import { readAll } from '../read-all.js';
+import { readAll } from '../harness/read-all.js';
 
 beforeEach(() => nameOptionsBy(flagNaming(commands)));
 

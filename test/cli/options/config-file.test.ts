@@ -7,9 +7,9 @@ import { withConfig } from '../../../src/cli/options/config-file.js';
 import { errorText } from '../../../src/cli/messages/describe-error.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import type { ParsedOptions } from '../../../src/cli/command.js';
-import { calledHere } from '../called-here.js';
+import { calledHere } from '../harness/called-here.js';
 import { verifyOptions, type VerifyOption } from '../../../src/cli/options/verify-options.js';
-import { runCommand } from '../run-command.js';
+import { runCommand } from '../harness/run-command.js';
 
 async function configFile(content: unknown): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));

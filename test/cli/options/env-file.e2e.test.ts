@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
-import { chargesOf } from '../charges.js';
-import { connectTo } from '../connect-to.js';
-import { runInProcess } from '../run-in-process.js';
-import { runSluice, type Ended } from '../run-sluice.js';
+import { chargesOf } from '../harness/charges.js';
+import { connectTo } from '../harness/connect-to.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { runSluice, type Ended } from '../harness/run-sluice.js';
 
 let folder: string;
 let service: Service;

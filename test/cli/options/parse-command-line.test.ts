@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/cli/command.js';
 import { path, text } from '../../../src/cli/options/option-types.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
-import { calledHere } from '../called-here.js';
+import { calledHere } from '../harness/called-here.js';
 
 const command: Command = {
   name: 'try',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { projectRoot } from '../../../scripts/project.mjs';
-import { runSluice } from '../run-sluice.js';
+import { runSluice } from '../harness/run-sluice.js';
 
 /**
  * Runs before the command, and writes down at its end which modules of Node it has loaded. V8 says on

@@ -7,9 +7,9 @@ import { paidInVainMessages } from '../../../src/cli/messages/failure-messages.j
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { batchProgress, life } from './batch-life.js';
-import { runInProcess, type EndedHere } from '../run-in-process.js';
-import { readAll } from '../read-all.js';
-import { loggedEvent, type LoggedEvent } from '../logged-events.js';
+import { runInProcess, type EndedHere } from '../harness/run-in-process.js';
+import { readAll } from '../harness/read-all.js';
+import { loggedEvent, type LoggedEvent } from '../harness/logged-events.js';
 
 async function verify(
   args: readonly string[],

@@ -5,7 +5,7 @@ import { Agent } from 'undici';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDispatcher } from '../../../src/client/http/connections.js';
 import { ConfigurationError } from '../../../src/platform/errors/errors.js';
-import { selfSigned } from '../self-signed.js';
+import { selfSigned } from './self-signed.js';
 import { caught, createTestClient, uuid } from '../test-client.js';
 import { listen, sendJson, startServer, type TestServer } from '../test-server.js';
 

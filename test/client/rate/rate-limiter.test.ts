@@ -9,7 +9,7 @@ import {
   moodyService,
   sendRequests,
   underLimit,
-} from '../limited-service.js';
+} from './limited-service.js';
 
 const requests = 43;
 const minuteMs = 60_000;

@@ -6,7 +6,7 @@ import { DeadlineError } from '../../../src/platform/errors/errors.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
 import { openMemoryStore } from '../../simulation/memory-store.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
-import { limitKinds, sendRequests, underLimit } from '../limited-service.js';
+import { limitKinds, sendRequests, underLimit } from './limited-service.js';
 import { caught } from '../test-client.js';
 
 const minuteMs = 60_000;

@@ -3,7 +3,7 @@ import type { VerificationService } from '../../../src/client/client.js';
 import { verifyAddress } from '../../../src/index.js';
 import { caught } from '../../client/test-client.js';
 import { emailRecordOf } from '../results/export-reading.js';
-import { chargesOf } from '../../cli/charges.js';
+import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from '../streams/with-client.js';
 
 const emailRecord = emailRecordOf('Ana@Mail.example');

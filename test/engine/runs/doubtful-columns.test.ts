@@ -12,7 +12,7 @@ import {
   type DoubtfulColumn,
 } from '../../../src/index.js';
 import type { Reporter } from '../../../src/cli/terminal/reporter.js';
-import { personAtTerminal } from '../../cli/person-at-terminal.js';
+import { personAtTerminal } from '../../cli/harness/at-terminal.js';
 import { withFolder, withService } from '../../service/with-service.js';
 
 const rows = [{ email: 'Anna' }, { email: 'Bert' }, { email: 'good1@sluice.test' }];

@@ -15,10 +15,10 @@ import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
-import { startFront } from '../../cli/front.js';
+import { startFront } from '../../cli/harness/front.js';
 import { TestClock, withFolder, withService } from '../../service/with-service.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
-import { eventually } from '../../client/eventually.js';
+import { eventually } from '../../client/test-client.js';
 import { memoryStore, openMemoryStore } from '../../simulation/memory-store.js';
 
 const addresses = 40;

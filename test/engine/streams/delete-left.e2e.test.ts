@@ -11,11 +11,11 @@ import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
 import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js';
 import type { FaultPlan } from '../../../src/service/index.js';
-import { eventually } from '../../client/eventually.js';
+import { eventually } from '../../client/test-client.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
 import type { Given } from '../../platform/given.js';
 import { TestClock } from '../../service/with-service.js';
-import { chargesOf } from '../../cli/charges.js';
+import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from './with-client.js';
 
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));

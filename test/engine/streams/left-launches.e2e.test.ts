@@ -9,9 +9,9 @@ import { run } from '../../../src/engine/runs/run.js';
 import type { VerifySettings } from '../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
-import { eventually } from '../../client/eventually.js';
+import { eventually } from '../../client/test-client.js';
 import { TestClock, withFolder, withService } from '../../service/with-service.js';
-import { chargesOf } from '../../cli/charges.js';
+import { chargesOf } from '../../cli/harness/charges.js';
 
 interface Person {
   readonly email: string;

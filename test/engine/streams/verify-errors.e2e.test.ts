@@ -13,7 +13,7 @@ import { caught } from '../../client/test-client.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
 import { RecordService } from './record-service.js';
-import { chargesOf } from '../../cli/charges.js';
+import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from './with-client.js';
 import type { Given } from '../../platform/given.js';
 

@@ -4,7 +4,7 @@ import type { Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import type { ServiceVariants } from '../../../src/service/index.js';
 import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
 import { verify } from '../../../src/engine/streams/verify.js';
-import { chargesOf } from '../../cli/charges.js';
+import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from './with-client.js';
 
 async function verifyRows(

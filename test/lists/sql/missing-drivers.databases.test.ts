@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
-import { connectTo } from '../../cli/connect-to.js';
+import { connectTo } from '../../cli/harness/connect-to.js';
 import { startVerifying } from './verify-rows.js';
 import { withFolder } from '../../service/with-service.js';
 

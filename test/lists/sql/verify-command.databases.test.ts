@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { csvCells } from '../../cli/csv-cells.js';
-import { runInProcess } from '../../cli/run-in-process.js';
-import { startSluice } from '../../cli/run-sluice.js';
+import { csvCells } from '../../cli/harness/csv-cells.js';
+import { runInProcess } from '../../cli/harness/run-in-process.js';
+import { startSluice } from '../../cli/harness/run-sluice.js';
 import { askDuckdb } from './duckdb/ask-duckdb.js';
 import { askMysql } from './mysql/ask-mysql.js';
 import { askPostgres } from './postgres/ask-postgres.js';

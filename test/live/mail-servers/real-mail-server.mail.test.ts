@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { networkEngine } from '../../../src/service/index.js';
-import { runInProcess } from '../../cli/run-in-process.js';
+import { runInProcess } from '../../cli/harness/run-in-process.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { startExim } from './exim.js';
 import { startNsd } from './nsd.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { networkEngine } from '../../../src/service/index.js';
-import { eventually } from '../../client/eventually.js';
+import { eventually } from '../../client/test-client.js';
 import { mailboxes, noUser, openExchanger, type Manner } from '../smtp/exchanger.js';
 import { verifyLive } from '../mail-servers/lab.js';
 import { a, mx, records, startNameServer } from '../dns/name-server.js';

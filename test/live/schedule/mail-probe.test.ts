@@ -4,7 +4,7 @@ import {
   type NetworkEngineOptions,
   type Verdict,
 } from '../../../src/service/index.js';
-import { eventually } from '../../client/eventually.js';
+import { eventually } from '../../client/test-client.js';
 import { mailboxes, noUser, type Manner } from '../smtp/exchanger.js';
 import { verifyLive } from '../mail-servers/lab.js';
 import { engineFor, exchangersOf, fastClock } from '../smtp/probe.js';

@@ -7,7 +7,7 @@ import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { withFolder } from '../../service/with-service.js';
 import { untilQuiet } from '../../engine/streams/quiet.js';
-import { chargesOf } from '../../cli/charges.js';
+import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from '../../engine/streams/with-client.js';
 
 const source = Array.from({ length: 300 }, (_, id) => ({ email: `good+${id}@sluice.test` }));

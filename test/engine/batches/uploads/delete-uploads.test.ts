@@ -7,7 +7,7 @@ import {
   mayHaveOrphans,
 } from '../../../../src/engine/batches/uploads/delete-uploads.js';
 import { systemClock } from '../../../../src/platform/waiting/clock.js';
-import { eventually } from '../../../client/eventually.js';
+import { eventually } from '../../../client/test-client.js';
 import { withService } from '../../../service/with-service.js';
 
 const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { run } from '../../../../src/engine/runs/run.js';
 import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';
 import { ApiError } from '../../../../src/platform/errors/errors.js';
 import { withFolder, withService } from '../../../service/with-service.js';
-import { chargesOf } from '../../../cli/charges.js';
+import { chargesOf } from '../../../cli/harness/charges.js';
 
 const rows = Array.from({ length: 4 }, (_, row) => ({ email: `good${row}@sluice.test` }));
 

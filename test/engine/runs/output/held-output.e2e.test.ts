@@ -14,7 +14,7 @@ import { streamRun } from '../../../../src/engine/runs/stream-run.js';
 import type { Service } from '../../../../src/service/index.js';
 import { besidePath } from '../../../../src/platform/files/whole-file.js';
 import { withFolder } from '../../../service/with-service.js';
-import { chargesOf } from '../../../cli/charges.js';
+import { chargesOf } from '../../../cli/harness/charges.js';
 import { withClient } from '../../streams/with-client.js';
 
 let folder: string;

@@ -9,7 +9,7 @@ import {
   type RunProgress,
 } from '../../../../src/index.js';
 import { RunFigures } from '../../../../src/cli/terminal/run-figures.js';
-import { chargesOf } from '../../../cli/charges.js';
+import { chargesOf } from '../../../cli/harness/charges.js';
 import { useTemporaryFolder } from '../../../lists/files/temporary-folder.js';
 import { withClient } from '../../streams/with-client.js';
 

@@ -12,7 +12,7 @@ import type {
 } from '../../../../src/engine/runs/reporting/run-progress.js';
 import type { FaultPlan } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
-import { startFront } from '../../../cli/front.js';
+import { startFront } from '../../../cli/harness/front.js';
 import { dieBehind } from '../../../lists/sql/spoilt-sinks.js';
 import { Nights } from '../../history/nightly.js';
 import { systemError, watchedFiles } from '../watched-files.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { run } from '../../../../src/engine/runs/run.js';
 import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';
-import { chargesOf } from '../../../cli/charges.js';
+import { chargesOf } from '../../../cli/harness/charges.js';
 import { withFolder } from '../../../service/with-service.js';
 import { withClient } from '../../streams/with-client.js';
 

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
-import { startFront } from '../../../cli/front.js';
-import { runInProcess } from '../../../cli/run-in-process.js';
-import { startSluice, type Ended, type Running } from '../../../cli/run-sluice.js';
+import { startFront } from '../../../cli/harness/front.js';
+import { runInProcess } from '../../../cli/harness/run-in-process.js';
+import { startSluice, type Ended, type Running } from '../../../cli/harness/run-sluice.js';
 import { withService, withFolder } from '../../../service/with-service.js';
 import { newName } from '../../../lists/sql/new-name.js';
 

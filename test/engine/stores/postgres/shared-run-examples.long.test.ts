@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { cachedPackage } from '../../../../scripts/cached-package.mjs';
-import { chargesOf } from '../../../cli/charges.js';
-import { csvRows } from '../../../cli/csv-cells.js';
+import { chargesOf } from '../../../cli/harness/charges.js';
+import { csvRows } from '../../../cli/harness/csv-cells.js';
 import {
   airflowTask,
   builtCommand,
@@ -16,7 +16,7 @@ import {
   systemdUnit,
   type Starter,
   type Verdict,
-} from '../../../cli/nightly/starters.js';
+} from '../../../cli/verify/resume/starters.js';
 import { createProgram, troubles } from '../../../docs/source-types.js';
 import { withService, withFolder } from '../../../service/with-service.js';
 import { newName } from '../../../lists/sql/new-name.js';

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { startCountingProxy } from '../../../lists/sql/counting-proxy.js';
-import { eventsOf, parseLog } from '../../../cli/logged-events.js';
-import type { Ended, Running } from '../../../cli/run-sluice.js';
+import { eventsOf, parseLog } from '../../../cli/harness/logged-events.js';
+import type { Ended, Running } from '../../../cli/harness/run-sluice.js';
 import { addresses, inStore, job, quick, SharedList } from './shared-list.js';
 
 vi.setConfig({ testTimeout: 180_000 });

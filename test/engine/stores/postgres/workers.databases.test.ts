@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { SharedRunStatus } from '../../../../src/engine/stores/shared/shared-status.js';
-import { eventsOf, parseLog } from '../../../cli/logged-events.js';
-import type { Running } from '../../../cli/run-sluice.js';
+import { eventsOf, parseLog } from '../../../cli/harness/logged-events.js';
+import type { Running } from '../../../cli/harness/run-sluice.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { addresses, inStore, quick, SharedList } from './shared-list.js';
 

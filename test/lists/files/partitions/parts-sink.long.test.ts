@@ -13,7 +13,7 @@ import {
   type Sink,
 } from '../../../../src/index.js';
 import { sinkChecks } from '../../../../src/testing/index.js';
-import { csvCells } from '../../../cli/csv-cells.js';
+import { csvCells } from '../../../cli/harness/csv-cells.js';
 import { dieBehind } from '../../sql/spoilt-sinks.js';
 import { readAll } from '../../sql/carry.js';
 import { rejection } from '../../sql/rejection.js';

@@ -9,7 +9,7 @@ import type { SourceInput } from '../../../../src/engine/runs/options/source-and
 import { run } from '../../../../src/engine/runs/run.js';
 import { verifyRows } from '../../../../src/engine/streams/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
-import { chargesOf } from '../../../cli/charges.js';
+import { chargesOf } from '../../../cli/harness/charges.js';
 import { withClient } from '../../../engine/streams/with-client.js';
 import { copyRows, readCopiedRows } from '../../../../src/lists/rows/sources/read-once.js';
 import { StateDirectory } from '../../../../src/engine/stores/directory/state-directory.js';

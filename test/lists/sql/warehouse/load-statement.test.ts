@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadStatement, loadTargets, type LoadTarget } from '../../../../src/index.js';
 import { kindNames } from '../../../../src/lists/rows/values/kinds.js';
-import { runInProcess } from '../../../cli/run-in-process.js';
+import { runInProcess } from '../../../cli/harness/run-in-process.js';
 import { rejection } from '../rejection.js';
 import { withFolder } from '../../../service/with-service.js';
 import { parseScript } from './grammars.js';

@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { projectRoot } from '../../docs/page.js';
+import { csvRows } from '../harness/csv-cells.js';
+import { withService } from '../../service/with-service.js';
+import { chargesOf } from '../harness/charges.js';
+import { airflowTask, builtCommand, putCommand, starters } from '../verify/resume/starters.js';
+
+const examples = join(projectRoot, 'examples');
+
+interface JobEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder with a command `sluice`, as an installed package has one, and a list. */
+async function jobFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-job-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await putCommand(folder, builtCommand);
+  await cp(join(examples, 'contacts.csv'), join(folder, 'contacts.csv'));
+  return folder;
+}
+
+function runJob(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: folder },
+): Promise<JobEnd> {
+  return new Promise((resolve) => {
+    execFile(command, [...args], { cwd: folder, env }, (error, stdout, stderr) => {
+      const code = typeof error?.code === 'number' ? error.code : 0;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+/** What a night says that went well: the output, and the verdict. */
+const complete =
+  'verified.csv is complete\nsluice: contacts.csv: 281 rows, 66 % of 276 emails valid\n';
+
+describe('examples/nightly.sh', () => {
+  it('verifies a list, knows it the next night, and tells by its exit code', async () => {
+    const folder = await jobFolder();
+    const nightly = join(examples, 'nightly.sh');
+    const first = await runJob(folder, nightly, [folder, '--local']);
+    expect(first).toEqual({ code: 0, stdout: complete, stderr: '' });
+    const second = await runJob(folder, nightly, [folder, '--local']);
+    expect(second).toMatchObject({ code: 0 });
+    const summary = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as {
+      readonly batches: readonly unknown[];
+    };
+    expect(summary.batches).toEqual([]);
+    // Each night has a log of its own, and the one before is kept.
+    for (const log of ['sluice.log', 'sluice.log.1']) {
+      const [begins, ...rest] = (await readFile(join(folder, log), 'utf8')).split('\n');
+      expect(rest.filter((line) => line === begins)).toEqual([]);
+    }
+  });
+
+  it('finds the service, the key and the command in the bare environment of cron', async () => {
+    const folder = await jobFolder();
+    const { service } = await withService();
+    const bin = join(folder, 'node_modules', '.bin');
+    await mkdir(bin, { recursive: true });
+    await rename(join(folder, 'sluice'), join(bin, 'sluice'));
+    const environment = `SLUICE_BASE_URL=${service.baseUrl}\nSLUICE_API_KEY=${service.apiKey}\n`;
+    await writeFile(join(folder, 'sluice.env'), environment);
+    const env = { PATH: '/usr/bin:/bin', HOME: folder };
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder], env);
+    expect(ended).toMatchObject({ code: 0, stdout: `${complete.trimEnd()}, 245 credits\n` });
+    expect((await chargesOf(service)).length).toBeGreaterThan(100);
+  });
+
+  it('mails its own warnings, also when the next night has begun', async () => {
+    const folder = await jobFolder();
+    const work =
+      'mv sluice.log sluice.log.1; echo "the next night" > sluice.log; echo "warning: a" >&2';
+    await writeFile(join(folder, 'sluice'), `#!/bin/sh\n${work}\necho "the verdict" >&2\n`);
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder]);
+    expect(ended.stdout).toBe('verified.csv is complete\nwarning: a\nthe verdict\n');
+  });
+
+  it('says why nothing was sent', async () => {
+    const folder = await jobFolder();
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder, '--no-such-option']);
+    expect(ended).toMatchObject({ code: 2 });
+    expect(ended.stdout).toMatch(/^nothing was sent: fix what the log says\n.*--no-such-option/s);
+  });
+});
+
+describe.each([...starters, airflowTask('verify', 2)])('examples: $name', (starter) => {
+  it('has a command that does what it says', async () => {
+    const folder = await jobFolder();
+    const night = await starter.start(folder, { env: {}, more: ['--local'] });
+    expect(await night.ended).toMatchObject({ code: 0, verdict: 'done' });
+    const rows = csvRows(await readFile(join(folder, 'verified.csv')));
+    const given = csvRows(await readFile(join(folder, 'contacts.csv')));
+    expect(rows).toHaveLength(given.length);
+  });
+
+  it('asks for a person where there is no command', async () => {
+    const folder = await jobFolder();
+    await rm(join(folder, 'sluice'));
+    const night = await starter.start(folder, { env: {} });
+    expect(await night.ended).toMatchObject({ code: 127, verdict: 'person' });
+  });
+});

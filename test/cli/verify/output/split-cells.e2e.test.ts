@@ -1,0 +1,76 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import type { Service } from '../../../../src/service/index.js';
+import { withFolder, withService } from '../../../service/with-service.js';
+import { chargesOf } from '../../harness/charges.js';
+import { connectTo } from '../../harness/connect-to.js';
+import { runInProcess } from '../../harness/run-in-process.js';
+import type { Ended } from '../../harness/run-sluice.js';
+
+let folder: string;
+let service: Service;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService());
+});
+
+const command =
+  'verify list.csv --email email --phone tel --country US --columns valid --split-cells --poll-interval 5';
+
+async function verify(...args: string[]): Promise<Ended> {
+  return runInProcess([...command.split(' '), ...args], { cwd: folder, env: connectTo(service) });
+}
+
+/** Neither quotes nor bytes of rows that are not split change. */
+const list = [
+  'id,"email",tel,note',
+  '1,"a@sluice.test; b@sluice.test",+12025550143,"x; y"',
+  '2,"c@sluice.test",,M\xfcller',
+  '3,d@sluice.test ::: e@sluice.test,(202) 555-0144 / +1 202 555 0145 / 202-555-0146,',
+  '4,"f@sluice.test,\r\ng@sluice.test",,"q"',
+  '5,h@sluice.test; none,"030/1234567",',
+  '6,i@sluice.test;,,',
+  '',
+].join('\n');
+
+const expected = [
+  'id,"email",tel,note,email_valid,tel_valid',
+  '1,a@sluice.test,+12025550143,x; y,@,#',
+  '1,b@sluice.test,+12025550143,x; y,@,#',
+  '2,"c@sluice.test",,M\xfcller,@,#',
+  '3,d@sluice.test,(202) 555-0144,,@,#',
+  '3,e@sluice.test,+1 202 555 0145,,@,#',
+  '3,,202-555-0146,,@,#',
+  '4,f@sluice.test,,q,@,#',
+  '4,g@sluice.test,,q,@,#',
+  '5,h@sluice.test; none,"030/1234567",,@,#',
+  '6,i@sluice.test,,,@,#',
+  '',
+];
+
+/** Without what was found out. */
+function columnsOf(text: string): readonly string[] {
+  return text.split('\n').map((line) => line.replace(/,(?:true|false)?,(?:true|false)?$/, ',@,#'));
+}
+
+it('--split-cells writes a row for each address of a cell, and pays for each once', async () => {
+  await writeFile(join(folder, 'list.csv'), list, 'latin1');
+  const dry = await verify('--dry-run', '--summary', 'dry.json');
+  expect(dry.code, dry.stderr).toBe(0);
+  expect(JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8'))).toMatchObject({ rows: 10 });
+  const ended = await verify('-o', 'out.csv');
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(columnsOf(await readFile(join(folder, 'out.csv'), 'latin1'))).toEqual(expected);
+  const emails = (await chargesOf(service)).flatMap(({ type, address }) =>
+    type === 'email' ? [address] : [],
+  );
+  expect(emails.toSorted()).toEqual(Array.from('abcdefgi', (name) => `${name}@sluice.test`));
+  const streamed = await verify();
+  expect(columnsOf(streamed.stdout.toString('latin1'))).toEqual(expected);
+  expect((await verify('-o', 'two.csv', '--limit', '2')).code).toBe(0);
+  expect(columnsOf(await readFile(join(folder, 'two.csv'), 'latin1'))).toEqual([
+    ...expected.slice(0, 3),
+    '',
+  ]);
+});

@@ -1,0 +1,205 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../../../src/service/index.js';
+import { History } from '../../../../src/engine/history/history.js';
+import { withFolder, withService } from '../../../service/with-service.js';
+import { chargesOf } from '../../harness/charges.js';
+import { connectTo } from '../../harness/connect-to.js';
+import { countRequests } from '../../harness/count-requests.js';
+import { runInProcess } from '../../harness/run-in-process.js';
+import { startSluice, type Ended } from '../../harness/run-sluice.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await withFolder();
+});
+
+async function list(count: number, name = 'list.csv'): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => `${index},good${index}@sluice.test\n`);
+  await writeFile(join(folder, name), `id,email\n${rows.join('')}`);
+}
+
+const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
+const quick = ['--batch-size', '10', '--poll-interval', '5', '--history', 'history'];
+
+function verify(service: Service, ...more: string[]): Promise<Ended> {
+  return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+}
+
+describe('--history', () => {
+  it('spends nothing on the second night, and only on what is new on the third', async () => {
+    const { service } = await withService();
+    await list(30);
+    expect((await verify(service)).code).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(30);
+    const first = await readFile(join(folder, 'out.csv'), 'utf8');
+
+    const requests = countRequests(service);
+    expect((await verify(service, '--summary', 'summary.json')).code).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(30);
+    // The balance is asked for, and nothing else.
+    expect(new Set(requests)).toEqual(new Set(['GET /v1/account/credits']));
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe(first);
+    const summary: unknown = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'));
+    expect(summary).toMatchObject({
+      email: { addresses: 30, from_history: 30, verdicts: { valid: 30 } },
+      credits: { email: { spent: 0, net: 0 } },
+      batches: [],
+    });
+
+    await list(33);
+    const third = await verify(service);
+    expect(third.code).toBe(0);
+    expect((await chargesOf(service)).slice(30).map(({ address }) => address)).toEqual([
+      'good30@sluice.test',
+      'good31@sluice.test',
+      'good32@sluice.test',
+    ]);
+    expect((await readdir(folder)).toSorted()).toEqual(
+      ['history', 'history.key', 'list.csv', 'out.csv', 'summary.json'].toSorted(),
+    );
+  });
+
+  it('says what it is for, and sends nothing, where it cannot be used', async () => {
+    const { service } = await withService();
+    await list(3);
+    const requests = countRequests(service);
+    const cases: [string[], string][] = [
+      [['--max-age', 'never'], '--max-age takes a number of days'],
+      [['--max-age', 'good=3'], '--max-age takes a number of days'],
+      [['--max-age', '-1'], '--max-age takes a number of days'],
+      [['--wait-lock', 'x'], '--wait-lock must be a number'],
+    ];
+    for (const [options, message] of cases) {
+      const { code, stderr } = await verify(service, ...options);
+      expect(code, stderr).toBe(2);
+      expect(stderr).toContain(message);
+    }
+    const alone = await runInProcess([...command, '--max-age', '3'], {
+      cwd: folder,
+      env: connectTo(service),
+    });
+    expect(alone).toMatchObject({ code: 2 });
+    expect(alone.stderr).toContain('--history');
+    expect(requests).toEqual([]);
+  });
+
+  it('is refused with the local service in this process, unless that is meant', async () => {
+    await list(3);
+    const args = [...command, ...quick];
+    const refused = await runInProcess(args, { cwd: folder });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('only with --local');
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv']);
+    expect((await runInProcess([...args, '--local'], { cwd: folder })).code).toBe(0);
+    const { service } = await withService();
+    const mixed = await verify(service);
+    expect(mixed.code).toBe(2);
+    expect(mixed.stderr).toContain('holds results of local');
+    expect(await chargesOf(service)).toEqual([]);
+  });
+
+  it('is waited for while another run has it', async () => {
+    const { service } = await withService();
+    await list(3);
+    const history = await History.open({
+      path: join(folder, 'history'),
+      service: service.baseUrl,
+    });
+    const busy = await verify(service);
+    expect(busy.code).toBe(2);
+    expect(busy.stderr).toContain('another run of this process is working in the history');
+    const waiting = verify(service, '--wait-lock', '60');
+    await history.close();
+    expect((await waiting).code).toBe(0);
+  });
+
+  it('pays once over kills at any moment, and knows everything in the end', async () => {
+    const { service } = await withService();
+    await list(20);
+    expect((await verify(service)).code).toBe(0);
+    await list(60);
+    const env = { ...connectTo(service) };
+    for (let kills = 0; ; kills += 1) {
+      if (kills > 60) throw new Error('it comes to no end');
+      const running = startSluice([...command, ...quick, '--concurrency', '2'], {
+        cwd: folder,
+        env,
+      });
+      // Later each time: somewhere in the run, wherever that is on this machine.
+      const timer = setTimeout(() => running.child.kill('SIGKILL'), 400 * 1.4 ** kills);
+      const { code, stderr } = await running.ended;
+      clearTimeout(timer);
+      if (code === null) continue;
+      expect(code, stderr).toBe(0);
+      break;
+    }
+    const paid = (await chargesOf(service)).map(({ address }) => address);
+    expect(new Set(paid).size).toBe(paid.length);
+    expect(paid).toHaveLength(60);
+    const again = await runInProcess([...command, ...quick], { cwd: folder, env });
+    expect(again.code, again.stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(60);
+  });
+
+  it('streams, too: rows that are known come out without being sent', async () => {
+    const { service } = await withService();
+    await list(20);
+    expect((await verify(service)).code).toBe(0);
+    const streamed = await runInProcess(
+      ['verify', 'list.csv', '--email', 'email', '--country', 'US', ...quick],
+      { cwd: folder, env: connectTo(service) },
+    );
+    expect(streamed.code, streamed.stderr).toBe(0);
+    expect(streamed.stdout.toString()).toBe(await readFile(join(folder, 'out.csv'), 'utf8'));
+    expect(await chargesOf(service)).toHaveLength(20);
+  });
+});
+
+describe('sluice history', () => {
+  async function sluice(...args: string[]): Promise<Ended> {
+    return runInProcess(['history', ...args], { cwd: folder });
+  }
+
+  it('counts, prunes, exports and forgets', async () => {
+    const { service } = await withService();
+    await list(12);
+    await verify(service);
+    const stats = await sluice('stats', 'history', '--json');
+    expect(stats.code, stats.stderr).toBe(0);
+    expect(JSON.parse(stats.stdout.toString())).toMatchObject({
+      addresses: 12,
+      usable: 12,
+      verdicts: { valid: 12 },
+      service: service.baseUrl,
+    });
+    expect((await sluice('stats', 'history')).stdout.toString()).toContain('12 valid');
+    const lines = (await sluice('export', 'history')).stdout.toString().trim().split('\n');
+    expect(lines).toHaveLength(13);
+    expect(lines[1]).toMatch(/^[0-9a-f]{26},email,verified,true,false,false,20/);
+    const objects = (await sluice('export', 'history', '--json')).stdout.toString().trim();
+    expect(JSON.parse(objects.split('\n')[0] ?? '')).toMatchObject({
+      type: 'email',
+      quality: 'good',
+    });
+    const forgotten = await sluice('forget', 'history', 'GOOD3@sluice.test', 'x@sluice.test');
+    expect(forgotten.stdout.toString()).toBe('forgot 1 result; 11 left\n');
+    await verify(service);
+    expect((await chargesOf(service)).slice(12).map(({ address }) => address)).toEqual([
+      'good3@sluice.test',
+    ]);
+    const pruned = await sluice('prune', 'history', '--max-age', '0', '--json');
+    expect(JSON.parse(pruned.stdout.toString())).toEqual({ dropped: 12, left: 0 });
+  });
+
+  it('refuses what it does not understand', async () => {
+    for (const args of [[], ['stats'], ['burn', 'history'], ['forget', 'history']]) {
+      expect((await sluice(...args)).code).toBe(2);
+    }
+    const missing = await sluice('stats', 'nowhere');
+    expect(missing).toMatchObject({ code: 2 });
+    expect(missing.stderr).toContain('no history found at nowhere');
+    expect(await readdir(folder)).toEqual([]);
+  });
+});

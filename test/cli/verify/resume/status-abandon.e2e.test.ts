@@ -1,0 +1,306 @@
+import { mkdir, readFile, readdir, realpath, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ParsedOptions } from '../../../../src/cli/command.js';
+import { dropOldRun } from '../../../../src/cli/job/questions.js';
+import { readRunStatus, type RunStatus } from '../../../../src/index.js';
+import { besidePath } from '../../../../src/platform/files/whole-file.js';
+import type { Service } from '../../../../src/service/index.js';
+import { withFolder, withService } from '../../../service/with-service.js';
+import type { Wire } from '../../../service/wire.js';
+import { personAtTerminal, runAtTerminal } from '../../harness/at-terminal.js';
+import { chargesOf } from '../../harness/charges.js';
+import { connectTo } from '../../harness/connect-to.js';
+import { Reporter } from '../../../../src/cli/terminal/reporter.js';
+import { answerInProcess, runInProcess, type EndedHere } from '../../harness/run-in-process.js';
+import { startSluice } from '../../harness/run-sluice.js';
+import { verifyByTens } from './verify-by-tens.js';
+import { eventsOf } from '../../harness/logged-events.js';
+
+let folder: string;
+let service: Service;
+let wire: Wire;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service, wire } = await withService());
+  const rows = Array.from({ length: 30 }, (_, index) => `good${index}@sluice.test\n`);
+  await writeFile(join(folder, 'list.csv'), ['email\n', ...rows].join(''));
+});
+
+const command = [...verifyByTens, '--quiet'];
+
+function sluice(args: readonly string[], env = connectTo(service)): Promise<EndedHere> {
+  return runInProcess(args, { cwd: folder, env });
+}
+
+/** A run of three batches: two are paid, one is uploaded and prepared. */
+async function leaveUnfinished(): Promise<void> {
+  expect((await sluice([...command, '--max-credits', '20'])).code).toBe(5);
+}
+
+describe('sluice status', () => {
+  it('shows an unfinished run, and asks nobody', async () => {
+    await leaveUnfinished();
+    const said = await sluice(['status', 'out.csv.sluice'], {});
+    expect(said).toMatchObject({ code: 0, stderr: '' });
+    expect(said.stdout.toString()).toMatch(/^credits {2}20 email, 0 phone launched/m);
+    const byOutput = await sluice(['status', 'out.csv'], {});
+    expect(byOutput.stdout.toString()).toBe(said.stdout.toString());
+    const json = await sluice(['status', 'out.csv.sluice', '--json'], {});
+    expect(JSON.parse(json.stdout.toString()) as RunStatus).toMatchObject({
+      input: 'list.csv',
+      output: 'out.csv',
+      service: service.baseUrl,
+      rows: 30,
+      batches: 3,
+      uploads: 3,
+      stages: { exported: 2, ready: 1 },
+      launchedCredits: { email: 20, phone: 0 },
+      isFinished: false,
+    });
+  });
+
+  it('lists the unfinished runs of a folder', async () => {
+    const none = await sluice(['status'], {});
+    expect(none).toMatchObject({ code: 0 });
+    expect(none.stdout.toString()).toBe('No unfinished run in this folder.\n');
+    expect((await sluice(['status', '--json'], {})).stdout.toString()).toBe('[]\n');
+
+    await leaveUnfinished();
+    const other = command.map((arg) => (arg === 'out.csv' ? 'other.csv' : arg));
+    expect((await sluice([...other, '--state', 'named', '--max-credits', '10'])).code).toBe(5);
+    // Of another program, and of no use.
+    await mkdir(join(folder, 'journals'));
+    await writeFile(join(folder, 'journals', 'journal'), 'dear diary\n');
+    await mkdir(join(folder, 'broken.csv.sluice'));
+    await writeFile(join(folder, 'broken.csv.sluice', 'journal'), 'dear diary\n');
+    const listed = await sluice(['status'], {});
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    const blocks = listed.stdout.toString().trimEnd().split('\n\n');
+    expect(blocks).toHaveLength(3);
+    expect(blocks[0]).toMatch(/^broken\.csv\.sluice\n {2}.*\[/);
+    expect(blocks[1]).toMatch(/^named, begun .*\n {2}list\.csv to other\.csv, by .*\n.*\n.*$/);
+    expect(blocks[1]).toContain(service.baseUrl);
+    expect(blocks[2]).toMatch(/^out\.csv\.sluice, begun/);
+    const json = JSON.parse((await sluice(['status', '--json'], {})).stdout.toString()) as unknown;
+    expect(json).toMatchObject([
+      { stateDir: 'broken.csv.sluice', error: expect.any(String) as string },
+      { stateDir: 'named', done: 1, batches: 3, openCredits: { email: 20 } },
+      { stateDir: 'out.csv.sluice', done: 2, running: 0 },
+    ]);
+  });
+
+  it('ends with 2 where there is no run', async () => {
+    await mkdir(join(folder, 'empty'));
+    for (const args of [
+      ['status', 'empty'],
+      ['status', 'missing'],
+      ['status', 'list.csv'],
+      ['status', 'one', 'two'],
+    ]) {
+      expect((await sluice(args)).code, args.join(' ')).toBe(2);
+    }
+    expect((await sluice(['status', 'list.csv'])).stderr).toBe(
+      'sluice: no unfinished run in list.csv or list.csv.sluice: it has finished, or never began [invalid_option]\n',
+    );
+    expect(await readdir(join(folder, 'empty'))).toEqual([]);
+  });
+});
+
+describe('sluice abandon', () => {
+  it('deletes what was never launched, and the state directory', async () => {
+    await leaveUnfinished();
+    const said = await sluice(['abandon', 'out.csv.sluice', '--yes']);
+    expect(said.code).toBe(0);
+    expect(eventsOf(said, 'dropped')).toMatchObject([{ by: 'sluice abandon' }]);
+    expect(eventsOf(said, 'abandoned')).toMatchObject([{ batches: 1 }]);
+    expect(await readdir(folder)).toEqual(['list.csv']);
+    const list = (await wire.get('/v1/batch')).json as unknown as { readonly status: string }[];
+    expect(list.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));
+    expect(await chargesOf(service)).toHaveLength(20);
+  });
+
+  it('removes what a kill has left beside the output, and no other file', async () => {
+    await leaveUnfinished();
+    const output = await realpath(folder);
+    const [partial, lock] = (['partial', 'lock'] as const).map((ending) =>
+      besidePath(join(output, 'out.csv'), ending),
+    );
+    const others = besidePath(join(output, 'other.csv'), 'partial');
+    for (const path of [partial, lock, others]) await writeFile(path as string, 'half');
+    expect((await sluice(['abandon', 'out.csv.sluice', '--yes'])).code).toBe(0);
+    expect((await readdir(folder)).toSorted()).toEqual([basename(others), 'list.csv']);
+  });
+
+  it('asks at a terminal where something was paid, and not with --yes', async () => {
+    await leaveUnfinished();
+    const abandon = ['abandon', 'out.csv.sluice'];
+    const env = connectTo(service);
+    const kept = await runAtTerminal(abandon, {
+      cwd: folder,
+      env,
+      answers: [[/at most 20 email credits .*\[y\/N\]/, 'n\r']],
+    });
+    expect(kept.code, kept.seen).toBe(2);
+    expect(await readdir(folder)).toContain('out.csv.sluice');
+    const dropped = await answerInProcess([...abandon, '--yes'], { cwd: folder, env, answers: [] });
+    expect(dropped.code, dropped.seen).toBe(0);
+    expect(await readdir(folder)).toEqual(['list.csv']);
+  });
+
+  it('refuses to drop what was paid where nobody can be asked, and names --yes', async () => {
+    await leaveUnfinished();
+    const said = await sluice(['abandon', 'out.csv.sluice']);
+    expect(said.code).toBe(2);
+    expect(said.stderr).toContain('--yes');
+    expect(await readdir(folder)).toContain('out.csv.sluice');
+    expect((await wire.get('/v1/batch')).json).toHaveLength(3);
+  });
+
+  it('drops a run that cost nothing unasked: of the local service, or before its first launch', async () => {
+    const unfinished = command.concat('--max-credits');
+    for (const [credits, env] of [
+      ['20', {}],
+      ['5', connectTo(service)],
+    ] as const) {
+      expect((await sluice([...unfinished, credits], env)).code).toBe(5);
+      const said = await sluice(['abandon', 'out.csv.sluice'], env);
+      expect(said.code, said.stderr).toBe(0);
+      expect(said.stderr).not.toContain('drops the run');
+      expect(await readdir(folder)).toEqual(['list.csv']);
+    }
+  });
+
+  it('touches nothing while a run works there, or with the wrong service', async () => {
+    await leaveUnfinished();
+    const journal = await readFile(join(folder, 'out.csv.sluice', 'journal'));
+    const other = await withService();
+    expect((await sluice(['abandon', 'out.csv.sluice'], connectTo(other.service))).code).toBe(2);
+    expect((await sluice(['abandon', 'out.csv.sluice'], {})).code).toBe(2);
+    expect(await readFile(join(folder, 'out.csv.sluice', 'journal'))).toEqual(journal);
+
+    const args = ['verify', '-', '--email', 'email', '--country', 'US', '-o', 'other.csv'];
+    const running = startSluice([...args, '--state', 'busy'], { cwd: folder, keepInputOpen: true });
+    const isBegun = async (): Promise<boolean> =>
+      readRunStatus(join(folder, 'busy')).then(
+        () => true,
+        () => false,
+      );
+    while (!(await isBegun())) await turn();
+    const refused = await sluice(['abandon', 'busy'], {});
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('[state_locked]') });
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+  });
+});
+
+describe('--fresh', () => {
+  const fresh = command.filter((arg) => arg !== '--quiet').concat('--fresh');
+
+  it('says what of the old run stays on the service', async () => {
+    await leaveUnfinished();
+    const said = await sluice(fresh);
+    expect(said.code).toBe(0);
+    expect(eventsOf(said, 'uploads_kept')).toMatchObject([{ batches: 3, why: 'not_asked' }]);
+    expect((await wire.get('/v1/batch')).json).toHaveLength(6);
+    expect(await chargesOf(service)).toHaveLength(50);
+  });
+
+  it('deletes the batches of the old run with --delete-batches', async () => {
+    await leaveUnfinished();
+    const said = await sluice([...fresh, '--delete-batches']);
+    expect(said.code).toBe(0);
+    expect(eventsOf(said, 'uploads_deleted')).toMatchObject([{ batches: 3 }]);
+    expect((await wire.get('/v1/batch')).json).toEqual([]);
+  });
+
+  it.each([
+    ['y', 0],
+    ['n', 3],
+    ['', 3],
+  ])('asks the person at the terminal, who says "%s"', async (answer, left) => {
+    await leaveUnfinished();
+    const person = personAtTerminal(answer);
+    await dropOldRun(join(folder, 'out.csv.sluice'), {
+      target: { kind: 'service', baseUrl: service.baseUrl, apiKey: service.apiKey },
+      options: new ParsedOptions(new Map([['yes', [true]]])),
+      person,
+      reporter: new Reporter(person.output, {
+        isQuiet: false,
+        isVerbose: false,
+        clock: { now: () => 0, wallNow: () => 0 },
+      }),
+      signal: new AbortController().signal,
+    });
+    expect(person.heard()).toContain('3 batches');
+    expect((await wire.get('/v1/batch')).json).toHaveLength(left);
+  });
+
+  it('says at a terminal what was paid, and drops it only where that is agreed to', async () => {
+    await leaveUnfinished();
+    const env = connectTo(service);
+    const asked = /at most 20 email credits .*\[y\/N\]/;
+    const kept = await answerInProcess(fresh, {
+      cwd: folder,
+      env,
+      answers: [[asked, '\r']],
+    });
+    expect(kept.code, kept.seen).toBe(2);
+    expect(await chargesOf(service)).toHaveLength(20);
+    const resumed = await sluice(command);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(30);
+  });
+
+  it('warns of what was paid where nobody can be asked, also when quiet', async () => {
+    await leaveUnfinished();
+    const said = await sluice([...fresh, '--quiet']);
+    expect(said.code).toBe(0);
+    expect(said.events).toMatchObject([{ event: 'dropped', by: '--fresh', is_finished: false }]);
+  });
+
+  it('leaves batches alone that are in another account, or on another service', async () => {
+    await leaveUnfinished();
+    const other = await withService();
+    const said = await sluice([...fresh, '--delete-batches'], connectTo(other.service));
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('stay there') as string,
+    });
+    expect((await wire.get('/v1/batch')).json).toHaveLength(3);
+  });
+
+  it('excludes --retry-failed', async () => {
+    await leaveUnfinished();
+    expect((await sluice([...fresh, '--retry-failed'])).code).toBe(2);
+    expect(await readdir(folder)).toContain('out.csv.sluice');
+  });
+});
+
+describe('--delete-batches', () => {
+  it('leaves no batch on the service once its results are safe', async () => {
+    expect((await sluice([...command, '--delete-batches'])).code).toBe(0);
+    expect((await wire.get('/v1/batch')).json).toEqual([]);
+    expect(await chargesOf(service)).toHaveLength(30);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+});
+
+describe('--retry-failed', () => {
+  it('ends with 2 where nothing failed', async () => {
+    const ended = await sluice([...command, '--retry-failed']);
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no run with failed addresses'),
+    });
+    expect(await readdir(folder)).toEqual(['list.csv']);
+    expect(await chargesOf(service)).toEqual([]);
+  });
+});
+
+/** One whose answer lies ready. */
+async function turn(): Promise<void> {
+  await new Promise((resolve) => {
+    setTimeout(resolve, 5);
+  });
+}

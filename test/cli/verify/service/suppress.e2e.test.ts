@@ -1,0 +1,207 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../../../src/service/index.js';
+import { withFolder, withService } from '../../../service/with-service.js';
+import { chargesOf } from '../../harness/charges.js';
+import { connectTo } from '../../harness/connect-to.js';
+import { csvRows } from '../../harness/csv-cells.js';
+import { killBehind } from '../../harness/run-sluice.js';
+import { codedOf } from '../../harness/logged-events.js';
+import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
+
+let folder: string;
+let service: Service;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService());
+});
+
+const list = [
+  'email,mobile,country',
+  'Good1@Sluice.test,0170 1234567,DE',
+  'good2@sluice.test,+49 171 7654321,DE',
+  'good3@café.example,(202) 555-0143,US',
+  'good4@rival.example,,US',
+  '"good5@sluice.test, x",,US',
+  'good1@sluice.test,0049 170 1234567,DE',
+  '',
+].join('\n');
+
+const command =
+  'verify list.csv -o out.csv --email email --country-column country --poll-interval 5';
+
+async function verify(args: string, input = list): Promise<EndedHere> {
+  await writeFile(join(folder, 'list.csv'), input);
+  return runInProcess([...command.split(' '), ...args.split(' ')], {
+    cwd: folder,
+    env: connectTo(service),
+  });
+}
+
+async function rows(name = 'out.csv'): Promise<readonly Record<string, string>[]> {
+  return csvRows(await readFile(join(folder, name)));
+}
+
+async function paid(): Promise<readonly string[]> {
+  return (await chargesOf(service)).map(({ address }) => address).toSorted();
+}
+
+describe('--suppress', () => {
+  it.each([
+    ['u.txt', 'GOOD1@sluice.test\nGOOD3@xn--caf-dma.example\n@Rival.example\n', 'u.txt', [1]],
+    // No header: its first line is not lost.
+    ['u.csv', 'good2@sluice.test\ngood1@sluice.test\n', 'u.csv', [2, 3]],
+    ['u.csv', 'rival.example\ncafé.example\n', 'u.csv', [0, 1]],
+    ['u.csv', 'who,reason\nA <good2@sluice.test>,left\n,\n', 'u.csv', [0, 2, 3]],
+    ['u.csv', 'a,b\ngood1@sluice.test,good2@sluice.test\n', 'u.csv#b', [0, 2, 3]],
+  ])('%j with %j leaves the row of its addresses unpaid', async (name, text, option, sent) => {
+    await writeFile(join(folder, name), text);
+    const ended = await verify(`--suppress ${option}`);
+    expect(ended.code, ended.stderr).toBe(0);
+    const four = [
+      'Good1@Sluice.test',
+      'good2@sluice.test',
+      'good3@café.example',
+      'good4@rival.example',
+    ];
+    expect(await paid()).toEqual(four.filter((_, at) => sent.includes(at)).toSorted());
+    const reasons = (await rows()).map((row) => row['email_reason']);
+    const expected = [...four.keys()].map((at) => (sent.includes(at) ? '' : 'suppressed'));
+    expect(reasons).toEqual([...expected, 'contains_comma', expected[0]]);
+  });
+
+  it('sends no address that is written with a name, as a link, beside others or with a dot behind it', async () => {
+    await writeFile(join(folder, 'stop.txt'), 'good1@sluice.test\n@rival.example\n');
+    const cells = [
+      'Ada <good1@sluice.test>',
+      'mailto:Good1@sluice.test',
+      '<good1@sluice.test>',
+      'good2@sluice.test; good1@sluice.test',
+      'good1@sluice.test.',
+      'mailto:sales@rival.example',
+      'Sales (sales@rival.example)',
+    ];
+    const ended = await verify(
+      '--suppress stop.txt',
+      ['email,country', ...[...cells, 'x.good1@sluice.test'].map((cell) => `${cell},US`), ''].join(
+        '\n',
+      ),
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    const reasons = (await rows()).map((row) => row['email_reason']);
+    expect(reasons).toEqual([...cells.map(() => 'suppressed'), '']);
+    expect(await paid()).toEqual(['x.good1@sluice.test']);
+  });
+
+  it('knows a phone number in whatever form, and says what it cannot read', async () => {
+    await writeFile(
+      join(folder, 'stop.txt'),
+      '+49170 1234567\n+1 202-555-0143\n0171 7654321\nnobody\n',
+    );
+    const args = '--phone mobile --suppress stop.txt --provenance';
+    const ended = await verify(args);
+    expect(ended.code, ended.stderr).toBe(0);
+    // Whose number the third is, the country of each row says.
+    expect(codedOf(ended, 'suppress_list_unread')).toMatchObject([
+      { cells: 3, without_country: 1, unread: 1 },
+    ]);
+    const found = (await rows()).map((row) => [row['mobile_reason'], row['mobile_submitted']]);
+    expect(found).toEqual([
+      ['suppressed', ''],
+      ['suppressed', ''],
+      ['suppressed', ''],
+      ['empty', ''],
+      ['empty', ''],
+      ['suppressed', ''],
+    ]);
+    await verify(`${args} --country AT --fresh`);
+    expect((await rows()).map((row) => row['mobile_submitted'])[1]).toBe('+491717654321');
+  });
+
+  it('keeps no such row, counts it in a plan, and beats a history', async () => {
+    await writeFile(join(folder, 'u.txt'), 'rival.example\n');
+    expect((await verify('--history h')).code).toBe(0);
+    const before = await paid();
+    const dry = await verify('--suppress u.txt --dry-run --summary s.json');
+    expect(dry.code, dry.stderr).toBe(0);
+    expect(JSON.parse(await readFile(join(folder, 's.json'), 'utf8'))).toMatchObject({
+      email: { addresses: 3, not_submitted: { suppressed: 1, contains_comma: 1 } },
+    });
+    const args = '--suppress u.txt --history h --keep valid,none --rejects no.csv';
+    const ended = await verify(args);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await paid()).toEqual(before);
+    expect((await rows('no.csv')).map((row) => row['email_reason'])).toContain('suppressed');
+    expect((await rows()).map((row) => row['email_reason'])).not.toContain('suppressed');
+  });
+
+  it.each([
+    ['-o u.csv --suppress u.csv', 2],
+    ['--rejects u.csv --keep valid --suppress u.csv', 2],
+    ['--suppress none.csv', 6],
+    ...['empty.txt', 'empty.csv', 'header.csv', 'unread.txt'].flatMap(
+      (name): [string, number][] => [
+        [`--suppress ${name}`, 8],
+        [`--suppress ${name} --dry-run`, 8],
+        [`--suppress good.txt --suppress ${name}`, 8],
+      ],
+    ),
+    ['--suppress u.csv#city', 8],
+    ['--suppress u.csv', 2],
+    ['--suppress u.csv#who', 2],
+    ['--exclude u.csv', 2],
+  ])('%s ends before anything is sent', async (args, code) => {
+    const lists = {
+      'u.csv': 'name,city\nAnn,Rome\n',
+      'empty.txt': '',
+      'empty.csv': '',
+      'header.csv': 'Email Address,Name\n',
+      'unread.txt': 'nobody\n',
+      'good.txt': 'good1@sluice.test\n',
+      'out.csv': 'old\n',
+    };
+    for (const [name, text] of Object.entries(lists)) await writeFile(join(folder, name), text);
+    expect((await verify(args)).code).toBe(code);
+    expect(await paid()).toEqual([]);
+    expect(await readFile(join(folder, 'u.csv'), 'utf8')).toContain('Ann');
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('old\n');
+  });
+});
+
+describe('a run that was killed', () => {
+  const addresses = Array.from({ length: 30 }, (_, at) => `good${at}@sluice.test`);
+  // The last row repeats what is above it: nothing of it is written.
+  const cells = [...addresses, `${addresses[7] ?? ''}; ${addresses[20] ?? ''}`];
+  const thirty = ['email,country', ...cells.map((each) => `${each},US`), ''].join('\n');
+  const args = '--batch-size 5 --concurrency 1 --unique --split-cells';
+
+  it.each([
+    ['the same list', 'good3@sluice.test\ngood28@sluice.test\n'],
+    [
+      'a longer list',
+      'good3@sluice.test\ngood28@sluice.test\ngood4@sluice.test\ngood29@sluice.test\n',
+    ],
+  ])('goes on with %s: nothing is paid twice, nor sent that is on it', async (_, later) => {
+    const unsubscribed = join(folder, 'u.txt');
+    await writeFile(unsubscribed, 'good3@sluice.test\ngood28@sluice.test\n');
+    await writeFile(join(folder, 'list.csv'), thirty);
+    const all = [...command.split(' '), ...args.split(' '), '--suppress', 'u.txt'];
+    const options = { cwd: folder, env: connectTo(service) };
+    expect((await killBehind(all, 40, options)).signal).toBe('SIGKILL');
+    const before = new Set(await paid());
+    expect(before.size).toBeGreaterThan(0);
+    await writeFile(unsubscribed, later);
+    const ended = await runInProcess(all, options);
+    expect(ended.code, ended.stderr).toBe(0);
+    const suppressed = later.trim().split('\n');
+    const charged = await paid();
+    expect(new Set(charged).size).toBe(charged.length);
+    expect(charged.filter((each) => suppressed.includes(each) && !before.has(each))).toEqual([]);
+    const out = await rows();
+    expect(out.map((row) => row['email'])).toEqual(addresses);
+    expect(
+      out.filter((row) => row['email_reason'] === 'suppressed').map((row) => row['email']),
+    ).toEqual(addresses.filter((each) => suppressed.includes(each)));
+  });
+});
