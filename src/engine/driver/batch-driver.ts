@@ -1,24 +1,21 @@
 import { ContractError, type ApiError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { batchName, type Batch } from '../batches/batch.js';
-import type { BatchStatusAnswer } from '../../contract/bodies.js';
-import { batchStatuses } from '../../contract/enums.js';
+import type { Batch } from '../batches/batch.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';
-import { countVerified, findCharge, type Charge, signOfAnother } from '../batches/status-answer.js';
 import type { DrivePorts } from './drive-ports.js';
 import {
   classifyError,
   hasFailed,
   isRefusal,
   isSurelyRefused,
+  isUndone,
+  mayPass,
   type RequestStep,
   givenUpError,
   overdueError,
   unpaidError,
   type StoppedBatch,
 } from './batch-errors.js';
-import { findUpload } from '../batches/uploads/list-uploads.js';
-import { checkExport, type ComparedExport } from '../batches/export-check.js';
 import {
   isAtEnd,
   isPrepared,
@@ -26,31 +23,13 @@ import {
   renewTries,
   type BatchState,
 } from '../batches/batch-state.js';
-import { isOpenToDoubt, learn, type BatchEvent } from '../batches/transitions.js';
+import { learn, type BatchEvent } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
-import { sendUpload } from './batch-requests.js';
+import { BatchRequests } from './batch-requests.js';
 import { PollSchedule } from './poll-schedule.js';
-
-const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);
-
-/** Whether a status surely says that there are no results. */
-function isUndone(status: string): boolean {
-  return knownStatuses.has(status) && status !== 'verification_done';
-}
-
-/** Whether an export that is refused so may be there later. */
-function mayPass(error: unknown): boolean {
-  return !isRefusal(error) || error.status === 400 || error.status === 409;
-}
 
 /** Share of the deadline that a request has even at its end. */
 const leastShare = 0.1;
-
-/**
- * How long a sent request may still be answered when the run is stopped: then no launch is in doubt, and an
- * upload has a uuid and can be deleted.
- */
-const graceMs = 5000;
 
 /**
  * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
@@ -72,28 +51,20 @@ class Drive {
   readonly #batch: Batch;
   readonly #options: DrivePorts;
   readonly #wait: PollSchedule;
+  readonly #requests: BatchRequests;
   #state: BatchState;
-  #charge: Charge | undefined;
-  /** Addresses that the service says it verified. */
-  #counted: number | null = null;
-  #exported: ComparedExport | undefined;
-  /** Whether the service may have seen the latest request. */
-  #sent: 'no' | 'unknown' = 'no';
   /** Whether this batch's credits are reserved. */
   #reserved: boolean;
   #isPrepared = false;
   /** Why the preparation was refused, until the status shows that it did not matter. */
   #refusal: ApiError | undefined;
-  /** The latest failure that did not stop the batch. */
-  #trouble: unknown;
   readonly #failingSince = new Map<RequestStep, number | undefined>();
-  /** The latest status of the batch. */
-  #status: string | undefined;
 
   constructor(batch: Batch, state: BatchState, options: DrivePorts) {
     this.#batch = batch;
     this.#state = renewTries(state);
     this.#options = options;
+    this.#requests = new BatchRequests(batch, options);
     const timed = { type: batch.group.type, addresses: batch.addresses };
     this.#wait = new PollSchedule(state, timed, options);
     this.#reserved = mayHaveLaunched(state);
@@ -114,7 +85,7 @@ class Drive {
       }
       if (step.do === 'launch' && (await this.#takesAnother())) continue;
       if (step.wait && !(await this.#wait.next(signal))) {
-        await this.#become(learn(this.#state, { of: 'overdue', status: this.#status }));
+        await this.#become(learn(this.#state, { of: 'overdue', status: this.#requests.status }));
         if (isAtEnd(this.#state)) continue;
         throw this.#overdue();
       }
@@ -152,7 +123,7 @@ class Drive {
       (await options.checkBeforeLaunch?.(this.#batch, before)) ?? before;
     await this.#become(await (options.inTurn?.(look) ?? look()));
     if ('uuid' in this.#state && this.#state.uuid !== undefined) {
-      options.uuids.mustTake(this.#state.uuid, this.#name());
+      options.uuids.mustTake(this.#state.uuid, this.#requests.nameOf(this.#state));
     }
     return this.#state !== before;
   }
@@ -182,21 +153,21 @@ class Drive {
     await this.#options.record({
       batch: this.#batch,
       state,
-      name: this.#name(),
-      charge: this.#charge,
-      exported: this.#exported,
+      name: this.#requests.nameOf(this.#state),
+      charge: this.#requests.charge,
+      exported: this.#requests.exported,
     });
   }
 
   /** Performs a step, if the account is the run's before and after it. */
   async #perform(step: RequestStep): Promise<BatchEvent> {
     const { account } = this.#options;
-    const sentAs = step === 'upload' ? this.#name() : undefined;
+    const sentAs = step === 'upload' ? this.#requests.nameOf(this.#state) : undefined;
     await account?.confirm();
     let event: BatchEvent;
     try {
-      this.#sent = 'no';
-      const request = async (): Promise<BatchEvent> => this.#request(step);
+      const request = async (): Promise<BatchEvent> =>
+        this.#requests.make(step, this.#state, async (asked) => this.#inTime(asked));
       event = await (this.#options.inTurn?.(request) ?? request());
     } catch (error) {
       await this.#noteUnsent(step);
@@ -206,6 +177,7 @@ class Drive {
       return this.#explain(step, error);
     }
     await account?.confirm(sentAs);
+    if (event.of === 'status' && event.status !== 'parsing_content') this.#refusal = undefined;
     return event;
   }
 
@@ -214,7 +186,7 @@ class Drive {
    * deleted.
    */
   async #noteUnsent(step: RequestStep): Promise<void> {
-    if (!this.#options.signal.aborted || this.#sent !== 'no') return;
+    if (!this.#options.signal.aborted || this.#requests.sent !== 'no') return;
     if (step !== 'upload' && step !== 'launch') return;
     // The reason of the abort counts, whatever error follows.
     await this.#become(learn(this.#state, { of: step, status: 'refused' })).catch(() => undefined);
@@ -239,14 +211,14 @@ class Drive {
     if (step === 'export' && (isRefusal(error) || isSluiceError(error, 'not_found'))) {
       // It may be gone or broken since it was done: the status shows it.
       const event = await this.#perform('read_status');
-      this.#trouble = error;
+      this.#requests.trouble = error;
       if (event.of !== 'status' || isUndone(event.status)) return event;
       // Not there yet, or not now: it is requested again.
       if (mayPass(error)) return { of: 'export', result: 'broken' };
     }
     if (step === 'read_status' && error instanceof ContractError && mayHaveLaunched(this.#state)) {
       // One odd batch does not keep the run from the results of others that are paid for.
-      this.#trouble = error;
+      this.#requests.trouble = error;
       return { of: 'unread' };
     }
     const event = classifyError(step, error);
@@ -258,7 +230,7 @@ class Drive {
       }
       throw error;
     }
-    this.#trouble = error;
+    this.#requests.trouble = error;
     return event;
   }
 
@@ -274,34 +246,6 @@ class Drive {
     }
   }
 
-  async #request(step: RequestStep): Promise<BatchEvent> {
-    const { service, signal } = this.#options;
-    switch (step) {
-      case 'upload':
-        return this.#inTime(async (within) => this.#upload(within));
-      case 'find':
-        return this.#inTime(async (within) => this.#find(within));
-      case 'prepare': {
-        const { status } = await service.prepareBatch(this.#uuid(), { signal, sent: this.#batch });
-        return { of: 'prepare', status };
-      }
-      case 'read_status':
-        return this.#readStatus();
-      case 'launch': {
-        this.#sent = 'unknown';
-        const { status } = await service.launchBatch(this.#uuid(), {
-          signal,
-          sent: this.#batch,
-          graceMs,
-          onSent: this.#onSent,
-        });
-        return { of: 'launch', status };
-      }
-      case 'export':
-        return this.#inTime(async (within) => this.#export(within));
-    }
-  }
-
   /** An unbounded request ends with the deadline, but has some time where it begins just before. */
   async #inTime(request: (signal: AbortSignal) => Promise<BatchEvent>): Promise<BatchEvent> {
     const { clock, signal, stageDeadlineMs } = this.#options;
@@ -309,109 +253,16 @@ class Drive {
     return beforeDeadline(request, { clock, ms, signal, toError: () => this.#overdue() });
   }
 
-  async #upload(signal: AbortSignal): Promise<BatchEvent> {
-    const { service, settings, uuids } = this.#options;
-    const name = this.#name();
-    this.#sent = 'unknown';
-    const event = await sendUpload(this.#batch, name, {
-      service,
-      settings,
-      signal,
-      graceMs,
-      onSent: this.#onSent,
-    });
-    const isOfAnother =
-      event.of === 'upload' &&
-      event.status === 'ok' &&
-      event.uuid !== undefined &&
-      !uuids.take(event.uuid, name);
-    // The list gives this upload's uuid, by its name.
-    return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : event;
-  }
-
-  async #find(signal: AbortSignal): Promise<BatchEvent> {
-    const { service, uuids } = this.#options;
-    const name = this.#name();
-    const uuid = await findUpload(service, name, { signal, uuids });
-    if (uuid !== undefined) uuids.take(uuid, name);
-    return { of: 'find', uuid };
-  }
-
-  async #export(signal: AbortSignal): Promise<BatchEvent> {
-    const batch = this.#batch;
-    const collected = await this.#options.collect(batch, this.#uuid(), signal);
-    const { named, strangers, conflicting } = collected;
-    if (this.#counted === null && named < batch.addresses) await this.#readStatus();
-    const compared = { counted: this.#counted, named, strangers, conflicting };
-    const doubts = (this.#state.stage === 'done' && this.#state.doubts) || 0;
-    const { doubt, exported } = await checkExport(batch, compared, doubts);
-    this.#exported = exported;
-    if (doubt) return { of: 'export', result: doubt };
-    await collected.keep();
-    return { of: 'export', result: 'safe' };
-  }
-
-  async #readStatus(): Promise<BatchEvent> {
-    const { service, signal } = this.#options;
-    const answer = await service.batchStatus(this.#uuid(), { signal, sent: this.#batch });
-    if (this.#isOfAnother(answer)) return { of: 'another' };
-    this.#status = answer.status;
-    if (!knownStatuses.has(answer.status)) {
-      this.#options.onUnknownStatus?.(answer.status, this.#name());
-    }
-    if (answer.status !== 'parsing_content') this.#refusal = undefined;
-    const { type } = this.#batch.group;
-    this.#charge = findCharge(type, answer) ?? this.#charge;
-    this.#counted = countVerified(type, answer) ?? this.#counted;
-    return { of: 'status', status: answer.status };
-  }
-
-  /**
-   * Compares a status with the batch: should a service answer an upload with the uuid of somebody else's
-   * batch, that must not be launched and paid for.
-   */
-  #isOfAnother(answer: BatchStatusAnswer): boolean {
-    const { uuids, runId } = this.#options;
-    const [uuid, name] = [this.#uuid(), this.#name()];
-    const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch });
-    if (!sign) return false;
-    if (!isOpenToDoubt(this.#state)) {
-      if ('isFound' in this.#state && this.#state.isFound) uuids.noteFalse(sign);
-      return false;
-    }
-    if (!uuids.isMeant(sign)) return false;
-    uuids.release(uuid, name);
-    this.#trouble = new ContractError(
-      `the service answered the upload of ${name} with ${uuid}, and its status is that of another batch (${sign})`,
-      { operation: 'batchStatus' },
-    );
-    return true;
-  }
-
-  readonly #onSent = (sent: 'no' | 'unknown'): void => {
-    this.#sent = sent;
-  };
-
-  #name(): string {
-    const { namePrefix, runId } = this.#options;
-    return batchName(namePrefix, { runId, batch: this.#batch, attempt: this.#state.attempt });
-  }
-
-  #uuid(): string {
-    if ('uuid' in this.#state && this.#state.uuid !== undefined) return this.#state.uuid;
-    throw new Error(`a batch in stage ${this.#state.stage} has no uuid`);
-  }
-
   #overdue(): Error {
-    return overdueError(this.#stopped(), this.#status, this.#options.stageDeadlineMs);
+    return overdueError(this.#stopped(), this.#requests.status, this.#options.stageDeadlineMs);
   }
 
   #stopped(): StoppedBatch {
     const uuid = 'uuid' in this.#state ? this.#state.uuid : undefined;
     return {
-      called: `${this.#name()} (${uuid ?? 'no uuid yet'})`,
+      called: `${this.#requests.nameOf(this.#state)} (${uuid ?? 'no uuid yet'})`,
       stage: this.#state.stage,
-      trouble: this.#trouble,
+      trouble: this.#requests.trouble,
     };
   }
 }

@@ -7,6 +7,7 @@ import {
   DeadlineError,
   TransportError,
 } from '../../platform/errors/errors.js';
+import { batchStatuses } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { isBare } from '../../client/http/response.js';
@@ -66,6 +67,18 @@ export function isRefusal(error: unknown): error is ApiError {
       error.code === 'validation_failed' ||
       (error.code === 'unexpected_status' && error.sent === 'no'))
   );
+}
+
+export const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);
+
+/** Whether a status surely says that there are no results. */
+export function isUndone(status: string): boolean {
+  return knownStatuses.has(status) && status !== 'verification_done';
+}
+
+/** Whether an export that is refused so may be there later. */
+export function mayPass(error: unknown): boolean {
+  return !isRefusal(error) || error.status === 400 || error.status === 409;
 }
 
 /** Whether the service failed, or did not report a result. */

@@ -15,7 +15,7 @@ import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
 import { isWithoutAnswer } from './batch-errors.js';
-import { openExport } from './batch-requests.js';
+import { openExport } from './batch-exports.js';
 import type { CollectedExport, DrivePorts } from './drive-ports.js';
 import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js';
 import { type KnownAccount, OneAccount } from './one-account.js';

@@ -1,23 +1,162 @@
 import type { CallOptions } from '../../client/client-options.js';
-import type { VerificationService } from '../../client/client.js';
-import { uploadedBatch } from '../../contract/bodies.js';
-import { type Batch, readLines } from '../batches/batch.js';
-import type { ExportTally } from '../batches/export-check.js';
-import type { BatchEvent } from '../batches/transitions.js';
-import { exportKeyCandidates, type ExportOpener } from '../plan/result-join.js';
-import { readExport } from '../results/export-parser.js';
-import { OutcomeTable } from '../results/outcome-table.js';
-import type { BatchSettings } from './driver-options.js';
+import { type BatchStatusAnswer, uploadedBatch } from '../../contract/bodies.js';
+import { ContractError } from '../../platform/errors/errors.js';
+import type { BatchState } from '../batches/batch-state.js';
+import { type Batch, batchName } from '../batches/batch.js';
+import { checkExport, type ComparedExport } from '../batches/export-check.js';
+import { countVerified, findCharge, type Charge, signOfAnother } from '../batches/status-answer.js';
+import { isOpenToDoubt, type BatchEvent } from '../batches/transitions.js';
+import { findUpload } from '../batches/uploads/list-uploads.js';
+import { knownStatuses, type RequestStep } from './batch-errors.js';
+import type { DrivePorts } from './drive-ports.js';
 
-export async function sendUpload(
+/**
+ * How long a sent request may still be answered when the run is stopped: then no launch is in doubt, and an
+ * upload has a uuid and can be deleted.
+ */
+const graceMs = 5000;
+
+/** The requests of one batch, and what their answers say of it. */
+export class BatchRequests {
+  readonly #batch: Batch;
+  readonly #options: DrivePorts;
+  charge: Charge | undefined;
+  exported: ComparedExport | undefined;
+  /** The latest status of the batch. */
+  status: string | undefined;
+  /** The latest failure that did not stop the batch. */
+  trouble: unknown;
+  /** Whether the service may have seen the latest request. */
+  sent: 'no' | 'unknown' = 'no';
+  /** Addresses that the service says it verified. */
+  #counted: number | null = null;
+
+  constructor(batch: Batch, options: DrivePorts) {
+    this.#batch = batch;
+    this.#options = options;
+  }
+
+  nameOf({ attempt }: BatchState): string {
+    const { namePrefix, runId } = this.#options;
+    return batchName(namePrefix, { runId, batch: this.#batch, attempt });
+  }
+
+  /** @param inTime ends an unbounded request with the deadline of its stage */
+  async make(
+    step: RequestStep,
+    state: BatchState,
+    inTime: (request: (signal: AbortSignal) => Promise<BatchEvent>) => Promise<BatchEvent>,
+  ): Promise<BatchEvent> {
+    this.sent = 'no';
+    const { service, signal } = this.#options;
+    switch (step) {
+      case 'upload':
+        return inTime(async (within) => this.#upload(this.nameOf(state), within));
+      case 'find':
+        return inTime(async (within) => this.#find(this.nameOf(state), within));
+      case 'prepare': {
+        const { status } = await service.prepareBatch(uuidOf(state), { signal, sent: this.#batch });
+        return { of: 'prepare', status };
+      }
+      case 'read_status':
+        return this.#readStatus(state);
+      case 'launch': {
+        this.sent = 'unknown';
+        const call = { signal, sent: this.#batch, graceMs, onSent: this.#onSent };
+        const { status } = await service.launchBatch(uuidOf(state), call);
+        return { of: 'launch', status };
+      }
+      case 'export':
+        return inTime(async (within) => this.#export(state, within));
+    }
+  }
+
+  async #upload(name: string, signal: AbortSignal): Promise<BatchEvent> {
+    this.sent = 'unknown';
+    const call = { signal, graceMs, onSent: this.#onSent };
+    const event = await sendUpload(this.#batch, name, this.#options, call);
+    const isOfAnother =
+      event.of === 'upload' &&
+      event.status === 'ok' &&
+      event.uuid !== undefined &&
+      !this.#options.uuids.take(event.uuid, name);
+    // The list gives this upload's uuid, by its name.
+    return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : event;
+  }
+
+  async #find(name: string, signal: AbortSignal): Promise<BatchEvent> {
+    const { service, uuids } = this.#options;
+    const uuid = await findUpload(service, name, { signal, uuids });
+    if (uuid !== undefined) uuids.take(uuid, name);
+    return { of: 'find', uuid };
+  }
+
+  async #export(state: BatchState, signal: AbortSignal): Promise<BatchEvent> {
+    const batch = this.#batch;
+    const collected = await this.#options.collect(batch, uuidOf(state), signal);
+    const { named, strangers, conflicting } = collected;
+    if (this.#counted === null && named < batch.addresses) await this.#readStatus(state);
+    const compared = { counted: this.#counted, named, strangers, conflicting };
+    const doubts = (state.stage === 'done' && state.doubts) || 0;
+    const { doubt, exported } = await checkExport(batch, compared, doubts);
+    this.exported = exported;
+    if (doubt) return { of: 'export', result: doubt };
+    await collected.keep();
+    return { of: 'export', result: 'safe' };
+  }
+
+  async #readStatus(state: BatchState): Promise<BatchEvent> {
+    const { service, signal } = this.#options;
+    const answer = await service.batchStatus(uuidOf(state), { signal, sent: this.#batch });
+    if (this.#isOfAnother(answer, state)) return { of: 'another' };
+    this.status = answer.status;
+    if (!knownStatuses.has(answer.status)) {
+      this.#options.onUnknownStatus?.(answer.status, this.nameOf(state));
+    }
+    const { type } = this.#batch.group;
+    this.charge = findCharge(type, answer) ?? this.charge;
+    this.#counted = countVerified(type, answer) ?? this.#counted;
+    return { of: 'status', status: answer.status };
+  }
+
+  /**
+   * Compares a status with the batch: should a service answer an upload with the uuid of somebody else's
+   * batch, that must not be launched and paid for.
+   */
+  #isOfAnother(answer: BatchStatusAnswer, state: BatchState): boolean {
+    const { uuids, runId } = this.#options;
+    const [uuid, name] = [uuidOf(state), this.nameOf(state)];
+    const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch });
+    if (!sign) return false;
+    if (!isOpenToDoubt(state)) {
+      if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
+      return false;
+    }
+    if (!uuids.isMeant(sign)) return false;
+    uuids.release(uuid, name);
+    this.trouble = new ContractError(
+      `the service answered the upload of ${name} with ${uuid}, and its status is that of another batch (${sign})`,
+      { operation: 'batchStatus' },
+    );
+    return true;
+  }
+
+  readonly #onSent = (sent: 'no' | 'unknown'): void => {
+    this.sent = sent;
+  };
+}
+
+function uuidOf(state: BatchState): string {
+  if ('uuid' in state && state.uuid !== undefined) return state.uuid;
+  throw new Error(`a batch in stage ${state.stage} has no uuid`);
+}
+
+async function sendUpload(
   batch: Batch,
   name: string,
-  options: {
-    readonly service: VerificationService;
-    readonly settings: BatchSettings;
-  } & Pick<CallOptions, 'signal' | 'graceMs' | 'onSent'>,
+  { service, settings }: DrivePorts,
+  call: CallOptions,
 ): Promise<BatchEvent> {
-  const { service, settings, ...call } = options;
   const { group, sizeBytes } = batch;
   // An abandoned request may still read them: their file is closed at the end.
   const readings: AsyncGenerator<Uint8Array>[] = [];
@@ -46,7 +185,7 @@ export async function sendUpload(
 function uploadEvent(answer: { readonly status: string }): BatchEvent {
   switch (answer.status) {
     case 'ok':
-      return { of: 'upload', status: 'ok', uuid: uuidOf(answer) };
+      return { of: 'upload', status: 'ok', uuid: uuidIn(answer) };
     case 'parse_error':
       return { of: 'upload', status: 'parse_error' };
     case 'error':
@@ -57,68 +196,11 @@ function uploadEvent(answer: { readonly status: string }): BatchEvent {
 }
 
 /** `batch_uuid` is not among the shown fields of the upload answer: read if present. */
-function uuidOf(answer: object): string | undefined {
+function uuidIn(answer: object): string | undefined {
   const parsed = uploadedBatch.safeParse(answer);
   return parsed.success ? parsed.data.batch_uuid : undefined;
 }
 
 async function* readFile(batch: Batch): AsyncGenerator<Uint8Array> {
   yield* batch.open();
-}
-
-/** Requests the records of a batch, without sections, each time it is opened. */
-export function openExport(
-  service: VerificationService,
-  batch: Batch,
-  uuid: string,
-  signal: AbortSignal,
-): ExportOpener {
-  return async () => {
-    const query = { format: 'json', include_details: false, include_statistics: false } as const;
-    const { body } = await service.exportBatch(uuid, query, { signal, sent: batch });
-    return body;
-  };
-}
-
-/**
- * Fetches a whole export and keeps its bytes in memory: only the keys are examined; the records are read when
- * they are joined.
- */
-export async function fetchExport(
-  open: ExportOpener,
-  batch: Batch,
-): Promise<{ readonly results: ExportOpener; readonly tally: ExportTally }> {
-  const { type, country } = batch.group;
-  const kept: Uint8Array[] = [];
-  async function* keep(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of body) {
-      kept.push(chunk);
-      yield chunk;
-    }
-  }
-  const lines = new Set<string>();
-  for await (const line of readLines(batch)) {
-    for (const key of exportKeyCandidates(type, line, country)) lines.add(key);
-  }
-  const named = new Set<string>();
-  const { unwanted } = await readExport(keep(await open()), {
-    type,
-    outcomes: new OutcomeTable(),
-    isWanted: (key) => exportKeyCandidates(type, key, country).some((known) => lines.has(known)),
-    onRecord: (key) => {
-      for (const known of exportKeyCandidates(type, key, country)) {
-        if (lines.has(known)) named.add(known);
-      }
-    },
-  });
-  const tally = {
-    named: Math.min(named.size, batch.addresses),
-    strangers: unwanted,
-    conflicting: 0,
-  };
-  return { results: async () => replay(kept), tally };
-}
-
-async function* replay(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

@@ -25,7 +25,7 @@ import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';
 import type { LaunchNotes } from '../driver/collect-launched.js';
-import { fetchExport } from '../driver/batch-requests.js';
+import { fetchExport } from '../driver/batch-exports.js';
 import { type Parcel, parcelKinds, type SettledParcel, strangerError } from './parcel.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { type DriveBatchesOptions, verifyShape } from './stream-options.js';

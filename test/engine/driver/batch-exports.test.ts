@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import { ContractError } from '../../../src/platform/errors/errors.js';
-import { fetchExport } from '../../../src/engine/driver/batch-requests.js';
+import { fetchExport } from '../../../src/engine/driver/batch-exports.js';
 import { caught } from '../../client/test-client.js';
 import { recordOf } from '../streams/record-service.js';
 
