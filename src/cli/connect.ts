@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { Client, ConfigurationError, OutputError, type ServiceOutage } from '../index.js';
+import {
+  type CallOptions,
+  Client,
+  ConfigurationError,
+  OutputError,
+  type ServiceOutage,
+} from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
 import {
   defineOptions,
@@ -12,7 +18,7 @@ import {
   programName,
   omitUndefined,
 } from './command.js';
-import { message } from './messages/message.js';
+import { type FieldsOf, message } from './messages/message.js';
 import { outageMessage } from './messages/end-messages.js';
 import { readOptionFile } from './options/config-file.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
@@ -241,6 +247,22 @@ export async function withAnyService<Answer>(
   // The local service's verdicts must not pass for a paid service's.
   if (target.kind === 'local' && !target.isOnPurpose) input.log.log(message('local_service', {}));
   return askAt(target, input, ask);
+}
+
+/** Sends a request that costs credits. An interruption does not say whether it was sent: this does. */
+export async function askPaid<Answer>(
+  { signal, log }: CommandInput<never>,
+  operation: FieldsOf<'charge_in_doubt'>['operation'],
+  ask: (call: CallOptions) => Promise<Answer>,
+): Promise<Answer> {
+  let sent = 'no';
+  const onSent = (now: string): void => void (sent = now);
+  try {
+    return await ask({ signal, onSent });
+  } catch (error) {
+    if (signal.aborted && sent === 'unknown') log.log(message('charge_in_doubt', { operation }));
+    throw error;
+  }
 }
 
 async function askAt<Answer>(

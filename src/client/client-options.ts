@@ -220,8 +220,8 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Most retries. 0: the first answer counts, also one that asks to wait. What an earlier call was asked to wait is
-   * waited for all the same, within `timeoutMs`.
+   * Most retries. 0: the first answer counts, also one that asks to wait, and while the service lets nothing through,
+   * the call fails at once.
    *
    * @default as often as useful, for the client's `giveUpAfterMs`
    */
@@ -240,7 +240,10 @@ export interface CallOptions {
    * @default what the call itself sends
    */
   readonly sent?: Pick<UploadFile, 'open'> | undefined;
-  /** Called with the `sent` that an error would have now. @internal */
+  /**
+   * Called when it changes whether the service may have carried out the request: `unknown`, or surely not (`no`). The
+   * reason of `signal` cannot say so: the last word holds also for a call that was aborted.
+   */
   readonly onSent?: ((sent: 'no' | 'unknown') => void) | undefined;
 }
 

@@ -172,7 +172,7 @@ export class Requests {
   }
 
   /**
-   * Waits for a turn, as long as the call may take.
+   * Waits for a turn, as long as the call may take. A call without retries waits for no pause.
    *
    * @throws DeadlineError `deadline_exceeded` when the time is over, or shorter than the pause that the service asks for
    */
@@ -185,22 +185,24 @@ export class Requests {
     }: { readonly call: CallOptions; readonly untilMs: number; readonly latest: unknown },
     wait: (signal: AbortSignal | undefined) => Promise<Permit>,
   ): Promise<Permit> {
-    const { signal, timeoutMs } = call;
-    if (timeoutMs === undefined) return wait(signal);
+    const { signal, timeoutMs, maxRetries } = call;
     const { clock } = this.#options.settings;
     const { failing, pausedUntil } = this.#scheduler;
-    const ms = untilMs - clock.now();
-    const pauseMs = Math.max(0, pausedUntil - clock.now());
+    const pauseLeftMs = (): number => Math.max(0, pausedUntil - clock.now());
+    const isPaused = pauseLeftMs() > 0;
+    const longestMs = maxRetries === 0 && isPaused ? 0 : timeoutMs;
+    if (longestMs === undefined) return wait(signal);
+    const ms = Math.min(longestMs, untilMs - clock.now());
     const toError = (): Error =>
       overdueError(request.origin, {
         subject: request.subject,
-        timeoutMs,
+        timeoutMs: longestMs,
         last: latest instanceof Error ? latest : undefined,
         failing,
-        pauseMs: Math.max(0, pausedUntil - clock.now()),
+        pauseMs: pauseLeftMs(),
       });
     signal?.throwIfAborted();
-    if (pauseMs >= ms) throw toError();
+    if (pauseLeftMs() >= ms) throw toError();
     return beforeDeadline(wait, { clock, ms, toError, ...(signal && { signal }) });
   }
 

@@ -65,6 +65,21 @@ describe('a call with a limit of its own', () => {
     expect(server.seen).toHaveLength(1 + maxRetries);
   });
 
+  test('without retries waits for no pause, also of an earlier call', async () => {
+    const server = await startServer((_, response) =>
+      sendJson(response, 429, {}, { 'retry-after': '30' }),
+    );
+    const client = createTestClient(server.baseUrl, { clock: new TestClock() });
+    const first = await caught(client.verifyUnit(unit, { maxRetries: 0 }));
+    expect(first).toMatchObject({ code: 'too_many_requests', retryAfterMs: 30_000 });
+    for (const timeoutMs of [undefined, 60_000]) {
+      const next = await caught(client.verifyUnit(unit, { maxRetries: 0, timeoutMs }));
+      expect(next).toMatchObject({ code: 'deadline_exceeded', sent: 'no', cause: first });
+      expect((next as DeadlineError).retryAfterMs).toBeGreaterThanOrEqual(30_000);
+    }
+    expect(server.seen).toHaveLength(1);
+  });
+
   test.each([
     ['timeoutMs', { timeoutMs: 0 }],
     ['maxRetries', { maxRetries: -1 }],

@@ -1,5 +1,5 @@
 import { limits, type LaunchAnswer } from '../../contract/index.js';
-import { ConfigurationError, type Client } from '../../index.js';
+import { type CallOptions, type Client, ConfigurationError } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
 import {
   type Called,
@@ -22,7 +22,7 @@ import {
 } from '../options/batch-options.js';
 import { count, date, whole } from '../options/option-types.js';
 import { noArguments, onlyBatch, parseUuid } from '../options/parse-command-line.js';
-import { serviceOptions, type ServiceOption, withService } from '../connect.js';
+import { askPaid, serviceOptions, type ServiceOption, withService } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 import { exportCommand, uploadCommand } from './batch-files.js';
 
@@ -82,16 +82,15 @@ function oneBatchCommand<Answer>({
   summary,
   flags = '',
   ask,
+  isPaid = false,
   textOf,
   isDone = () => true,
 }: {
   readonly what: string;
   readonly summary: string;
   readonly flags?: string;
-  readonly ask: (
-    client: Client,
-    ...of: [batch: string, options: { readonly signal: AbortSignal }]
-  ) => Promise<Answer>;
+  readonly ask: (client: Client, ...of: [batch: string, options: CallOptions]) => Promise<Answer>;
+  readonly isPaid?: boolean;
   readonly textOf: (answer: Answer, batch: string, called: Called) => string;
   readonly isDone?: (answer: Answer) => boolean;
 }): Command {
@@ -104,7 +103,11 @@ function oneBatchCommand<Answer>({
     run: async (input) => {
       const batch = onlyBatch(input);
       const { signal } = input;
-      const answer = await withService(input, (client) => ask(client, batch, { signal }));
+      const answer = await withService(input, (client) =>
+        isPaid
+          ? askPaid(input, 'launchBatch', (call) => ask(client, batch, call))
+          : ask(client, batch, { signal }),
+      );
       await printAnswer(input, answer, () => textOf(answer, batch, input));
       return isDone(answer) ? exitCodes.done : exitCodes.serviceFailing;
     },
@@ -164,6 +167,7 @@ const launchCommand = oneBatchCommand({
   summary:
     'Launch a batch: from here on it is paid for. One that is launched is not launched again.',
   ask: (client, ...of) => client.launchBatch(...of),
+  isPaid: true,
   textOf: (answer, batch) => `${batch} ${describe(answer)}\n`,
   // It runs, or has run already (spec 3, rule 3): the launch has its effect.
   isDone: ({ status }) =>

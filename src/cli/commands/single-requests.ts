@@ -28,6 +28,7 @@ import {
 import { choice } from '../options/option-types.js';
 import { noArguments, onlyArgument, onlyPath } from '../options/parse-command-line.js';
 import {
+  askPaid,
   serviceOptions,
   type ServiceOption,
   singleConnectionOptions,
@@ -82,11 +83,13 @@ export const checkCommand = defineCommand({
 });
 
 async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promise<number> {
-  const { options, signal } = input;
+  const { options } = input;
   const address = onlyArgument(input.positionals, 'name one address to verify').trim();
   if (address === '') throw new ConfigurationError('the address is empty');
   const request = unitRequest(address, options);
-  const answer = await withAnyService(input, (client) => client.verifyUnit(request, { signal }));
+  const answer = await withAnyService(input, (client) =>
+    askPaid(input, 'verifyUnit', (call) => client.verifyUnit(request, call)),
+  );
   await printAnswer(input, answer, () => fieldsText(flattened(answer)));
   return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
 }

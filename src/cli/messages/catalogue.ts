@@ -837,6 +837,15 @@ export const catalogue = {
     sentence: ({ name, message }) => `${name}: ${message}`,
   }),
 
+  charge_in_doubt: notice({
+    when: 'A single request that costs credits was interrupted after it was sent.',
+    example: { operation: oneOf('verifyUnit', 'launchBatch') },
+    variants: [{ operation: 'launchBatch' }],
+    sentence: ({ operation }) =>
+      operation === 'verifyUnit'
+        ? 'the address was sent, and may have been charged: asking again may pay again'
+        : 'the launch was sent, and may be paid for: look at the status of the batch before you launch it again',
+  }),
   upload_in_doubt: notice({
     when: '`sluice batch upload` got no answer.',
     example: { name: 'leads-1f2e3d4c', program: 'sluice' },

@@ -219,6 +219,7 @@ export function overdueError(
   baseUrl: string,
   call: {
     readonly subject: string;
+    /** 0: it does not wait. */
     readonly timeoutMs: number;
     /** The error of its latest attempt. */
     readonly last: Error | undefined;
@@ -233,12 +234,10 @@ export function overdueError(
   const { host } = new URL(baseUrl);
   const reason = cause ? describeFailure(baseUrl, cause) : `other requests to ${host} go first`;
   const left = pauseMs > 0 ? `, for ${duration(Math.ceil(pauseMs / 1000))} more` : '';
-  return new DeadlineError(
-    `${subject} could not be sent within ${duration(timeoutMs / 1000)}: ${reason}${left}`,
-    {
-      sent: last ? sentOf(last) : 'no',
-      retryAfterMs: pauseMs > 0 ? Math.ceil(pauseMs) : undefined,
-      cause,
-    },
-  );
+  const within = timeoutMs > 0 ? `within ${duration(timeoutMs / 1000)}` : 'at once';
+  return new DeadlineError(`${subject} could not be sent ${within}: ${reason}${left}`, {
+    sent: last ? sentOf(last) : 'no',
+    retryAfterMs: pauseMs > 0 ? Math.ceil(pauseMs) : undefined,
+    cause,
+  });
 }

@@ -19,7 +19,7 @@ import { emailLine } from '../addresses/email.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { CountryCodeOrName } from '../plan/plan.js';
 
-interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries'> {
+interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries' | 'onSent'> {
   /** The client. */
   readonly client: Pick<VerificationService, 'verifyUnit'>;
   /** Target country: a code such as `US`, or a name. */
@@ -43,6 +43,7 @@ export type AddressVerdict<Verdict = EmailRecord | PhoneRecord> =
       readonly reason: '';
       /** The line that was sent. */
       readonly submitted: string;
+      /** `status` of a phone number is '' where the answer has room for its own alone. */
       readonly record: Verdict;
       readonly answer: UnitAnswer;
     }
@@ -74,6 +75,7 @@ const shape: OptionShape<VerifyEmailOptions & VerifyPhoneOptions> = {
   timeoutMs: callShape.timeoutMs,
   maxRetries: callShape.maxRetries,
   signal: callShape.signal,
+  onSent: callShape.onSent,
 };
 
 /**
@@ -83,7 +85,7 @@ const shape: OptionShape<VerifyEmailOptions & VerifyPhoneOptions> = {
  * has everything.
  *
  * @throws ConfigurationError `invalid_option`; as `Client.verifyUnit()` does. `sent` of the error shows
- * whether it may have been paid
+ * whether it may have been paid; of an abort, which throws the reason of `signal`, `onSent` does
  *
  * @example
  * ```ts
@@ -101,7 +103,7 @@ export async function verifyAddress(
   options: AddressOptions & { readonly email?: string; readonly phone?: string },
 ): Promise<AddressVerdict> {
   checkOptions(options, shape);
-  const { client, email, phone, timeoutMs = defaultTimeoutMs, maxRetries, signal } = options;
+  const { client, email, phone, timeoutMs = defaultTimeoutMs } = options;
   if ((email === undefined) === (phone === undefined)) {
     throw new ConfigurationError('give an email or a phone, and one of them alone');
   }
@@ -115,7 +117,12 @@ export async function verifyAddress(
   const { line: submitted } = read;
   const answer = await client.verifyUnit(
     defaultUnitRequest({ type, address: submitted, targetCountry }),
-    { timeoutMs, maxRetries, signal },
+    {
+      timeoutMs,
+      maxRetries: options.maxRetries,
+      signal: options.signal,
+      onSent: options.onSent,
+    },
   );
   const record = recordOf(answer, type);
   if (record === undefined || answer.status !== 'ok') {
@@ -149,9 +156,17 @@ function recordOf(
   answer: UnitAnswer,
   type: VerificationType,
 ): EmailRecord | PhoneRecord | undefined {
-  for (const place of [answer, ...[...places, type].map((name) => answer[name])]) {
+  for (const place of [
+    ...[...places, type].map((name) => answer[name]),
+    withoutStatus(answer, type),
+  ]) {
     const parsed = schemas[type].safeParse(place);
     if (parsed.success) return parsed.data;
   }
   return undefined;
+}
+
+/** The answer itself may be the verdict: its `status` is still that of the request. */
+function withoutStatus({ status: _, ...fields }: UnitAnswer, type: VerificationType): object {
+  return type === 'phone' ? { ...fields, status: '' } : fields;
 }

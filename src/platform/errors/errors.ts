@@ -1,5 +1,11 @@
 import { SluiceError, type ErrorCodes } from './sluice-error.js';
 
+/** A printed error shows the fields that it has: one without a value is absent. */
+function setFields(error: SluiceError, fields: object): void {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  Object.assign(error, Object.fromEntries(given));
+}
+
 /**
  * An option, a column or the environment is wrong: the caller fixes it. Nothing was sent.
  *
@@ -40,7 +46,7 @@ export class InputError extends SluiceError {
   override readonly name = 'InputError';
   declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the fault begins, from 1, if known. */
-  readonly line: number | undefined;
+  declare readonly line: number | undefined;
   /** Private: hidden when the error is printed. */
   readonly #isEmpty: boolean;
 
@@ -57,7 +63,7 @@ export class InputError extends SluiceError {
     const { code = 'input_malformed', cause } = options;
     // The next run reads the current list; every other code needs a person.
     super(message, { code, retryable: code === 'input_changed', cause });
-    this.line = options.line;
+    setFields(this, { line: options.line });
     this.#isEmpty = options.isEmpty ?? false;
   }
 
@@ -96,14 +102,14 @@ const hints: Readonly<Record<string, string>> = {
   verifyUnit: 'it may have been charged, and asking again may pay again',
 };
 
-/** Absent where there is none: an error prints what it has. */
-function addHint(error: {
-  hint?: string;
+function hintOf({
+  operation,
+  sent,
+}: {
   readonly operation: string;
   readonly sent: 'no' | 'unknown';
-}): void {
-  const hint = error.sent === 'unknown' ? hints[error.operation] : undefined;
-  if (hint !== undefined) error.hint = hint;
+}): string | undefined {
+  return sent === 'unknown' ? hints[operation] : undefined;
 }
 
 /**
@@ -150,7 +156,7 @@ export class TransportError extends SluiceError {
     this.operation = options.operation;
     this.sent = options.sent;
     this.reason = options.reason ?? message;
-    addHint(this);
+    setFields(this, { hint: hintOf(this) });
   }
 }
 
@@ -180,13 +186,13 @@ export class ApiError extends SluiceError {
   /** `no`: the service refused the request; `unknown`: it may have been carried out. */
   readonly sent: 'no' | 'unknown';
   /** The service's own words in the body, without control characters, addresses, numbers and cells. */
-  readonly serviceMessage: string | undefined;
+  declare readonly serviceMessage: string | undefined;
   /** The wait that the service asked for, in milliseconds, clamped; absent without one. */
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
   /** Credits of a batch whose launch was refused for them, before refunds; absent otherwise. */
-  readonly needs: NeededCredits | undefined;
+  declare readonly needs: NeededCredits | undefined;
   /** The request's id in the logs of the service, or of a gateway before it, if given. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** As in TransportError. */
   declare readonly hint?: string;
   readonly #body: unknown;
@@ -210,12 +216,9 @@ export class ApiError extends SluiceError {
     this.operation = options.operation;
     this.status = options.status;
     this.sent = isRefusal(options.status) ? 'no' : 'unknown';
-    this.serviceMessage = options.serviceMessage;
-    this.retryAfterMs = options.retryAfterMs;
-    this.needs = options.needs;
-    this.requestId = options.requestId;
+    const { serviceMessage, retryAfterMs, needs, requestId } = options;
+    setFields(this, { serviceMessage, retryAfterMs, needs, requestId, hint: hintOf(this) });
     this.#body = options.body;
-    addHint(this);
   }
 
   /**
@@ -248,9 +251,9 @@ export class ContractError extends SluiceError {
   /** The request may have been carried out: the answer says so, but not how. */
   readonly sent = 'unknown';
   /** HTTP status, where the answer itself is the trouble, and not what it means. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** As in ApiError. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** As in TransportError. */
   declare readonly hint?: string;
   readonly #body: unknown;
@@ -268,10 +271,9 @@ export class ContractError extends SluiceError {
   ) {
     super(message, { ...options, code: 'broken_contract' });
     this.operation = options.operation;
-    this.status = options.status;
-    this.requestId = options.requestId;
+    const { status, requestId } = options;
+    setFields(this, { status, requestId, hint: hintOf(this) });
     this.#body = options.body;
-    addHint(this);
   }
 
   /** As of an ApiError; absent of an export. */
@@ -296,9 +298,9 @@ export class DeadlineError extends SluiceError {
   override readonly name = 'DeadlineError';
   declare readonly code: ErrorCodes['DeadlineError'];
   /** Of a request that was given up: its last attempt, as in TransportError. Absent otherwise. */
-  readonly sent: 'no' | 'unknown' | undefined;
+  declare readonly sent: 'no' | 'unknown' | undefined;
   /** The pause that the service asked for, in milliseconds, where it kept a call from being sent. */
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
 
   constructor(
     message: string,
@@ -310,8 +312,7 @@ export class DeadlineError extends SluiceError {
     } = {},
   ) {
     super(message, { ...options, code: options.code ?? 'deadline_exceeded', retryable: true });
-    this.sent = options.sent;
-    this.retryAfterMs = options.retryAfterMs;
+    setFields(this, { sent: options.sent, retryAfterMs: options.retryAfterMs });
   }
 }
 

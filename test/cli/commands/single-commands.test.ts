@@ -8,6 +8,7 @@ import {
 } from '../../../src/cli/commands/single-requests.js';
 import { targetsCommand } from '../../../src/cli/commands/targets.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
+import { Interruption } from '../../../src/cli/process/exit-code.js';
 import { withService as withServiceOf } from '../../../src/cli/connect.js';
 import { targetIndustries } from '../../../src/contract/targets.js';
 import type { ServiceOptions } from '../../../src/service/index.js';
@@ -15,6 +16,7 @@ import { chargesOf } from '../harness/charges.js';
 import { connectTo } from '../harness/connect-to.js';
 import { startFront } from '../harness/front.js';
 import { runCommand } from '../harness/run-command.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { withFolder, withService } from '../../service/with-service.js';
 
 async function environmentOf(options: ServiceOptions = {}): Promise<Record<string, string>> {
@@ -97,6 +99,22 @@ describe('sluice check', () => {
   ])('%j ends with %i', async (args, code, stdout, said) => {
     const ended = await runCommand(checkCommand, args);
     expect(ended).toMatchObject({ code, stdout, stderr: expect.stringContaining(said) as string });
+  });
+
+  it('says that it may be charged, where it is interrupted after it was sent', async () => {
+    const { service } = await withService();
+    const stop = new AbortController();
+    const front = await startFront(service, () => ({
+      send: () => stop.abort(new Interruption('SIGINT')),
+    }));
+    const env = connectTo(front);
+    const ended = await runInProcess(['check', 'a@example.com'], { env, signal: stop.signal });
+    expect(ended).toMatchObject({
+      code: 130,
+      events: [{ event: 'charge_in_doubt', operation: 'verifyUnit' }, { event: 'error' }],
+    });
+    const before = await runInProcess(['check', 'a@example.com'], { env, signal: stop.signal });
+    expect(before).toMatchObject({ code: 130, events: [{ event: 'error' }] });
   });
 
   it('ends with 5 when the credits are used up', async () => {

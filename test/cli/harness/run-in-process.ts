@@ -13,12 +13,18 @@ import type { Ended, SluiceOptions } from './run-sluice.js';
  */
 export async function runInProcess(
   args: readonly string[],
-  { cwd, env, input = '' }: Pick<SluiceOptions, 'cwd' | 'env' | 'input'> = {},
+  {
+    cwd,
+    env,
+    input = '',
+    signal,
+  }: Pick<SluiceOptions, 'cwd' | 'env' | 'input'> & Pick<Given, 'signal'> = {},
 ): Promise<EndedHere> {
   const [stdout, stderr] = [[] as Buffer[], [] as Buffer[]];
   const { code, events } = await runHere(args, {
     cwd,
     env,
+    signal,
     stdin: Readable.from(input.length === 0 ? [] : [Buffer.from(input)]),
     stdout: heardBy((piece) => stdout.push(piece)),
     stderr: heardBy((piece) => stderr.push(piece)),
@@ -61,6 +67,7 @@ interface Given {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Commands that run now: while there are any, texts name options by their flags. */
@@ -68,7 +75,7 @@ let running = 0;
 
 async function runHere(
   args: readonly string[],
-  { cwd = '.', env, stdin, stdout, stderr }: Given,
+  { cwd = '.', env, stdin, stdout, stderr, signal = new AbortController().signal }: Given,
 ): Promise<{ readonly code: number } & WithEvents> {
   const events: LoggedEvent[] = [];
   const lastActs: (() => Promise<void>)[] = [];
@@ -82,7 +89,7 @@ async function runHere(
     stderr: stderr as Surroundings['stderr'],
     clock: { now: () => performance.now(), wallNow: () => Date.now() },
     signals: new EventEmitter(),
-    signal: new AbortController().signal,
+    signal,
     lastAct: (act) => lastActs.push(act),
     onMessage: (message) => events.push(loggedEvent(message)),
   }).finally(() => {

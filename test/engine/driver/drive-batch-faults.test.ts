@@ -510,7 +510,7 @@ describe('a launch', () => {
       status: 402,
       message: 'the account has too few email credits, this batch needs 2',
       needs: { type: 'email', credits: 2 },
-      cause: expect.objectContaining({ code: 'payment_required', needs: undefined }),
+      cause: expect.not.objectContaining({ needs: expect.anything() }),
     });
     expect(service.ledger).toEqual([]);
     service.credit = 10;

@@ -1,12 +1,22 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { VerificationService } from '../../../src/client/client.js';
 import { verifyAddress } from '../../../src/index.js';
-import { caught } from '../../client/test-client.js';
+import { caught, createTestClient } from '../../client/test-client.js';
+import { startServer } from '../../client/test-server.js';
 import { emailRecordOf } from '../results/export-reading.js';
 import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from '../streams/with-client.js';
 
 const emailRecord = emailRecordOf('Ana@Mail.example');
+const phoneRecord = {
+  phone: '+12025550123',
+  valid: true,
+  wrong: false,
+  unknown: false,
+  type: 'mobile',
+  is_syntax_error: false,
+  is_ported: false,
+};
 
 /** A service that answers each unit verification with this. */
 function answering(answer: object): Pick<VerificationService, 'verifyUnit'> {
@@ -55,7 +65,19 @@ describe('a single address', () => {
   ])('finds the verdict %s', async (_, answer) => {
     const client = answering(answer);
     const verdict = await verifyAddress({ client, email: 'ana@mail.example', country: 'US' });
-    expect(verdict.record?.valid).toBe(true);
+    expect(verdict.record).toEqual(emailRecord);
+  });
+
+  it('has no status of the answer in its verdict', async () => {
+    const own = { ...phoneRecord, status: 'active' };
+    for (const [answer, status] of [
+      [{ ...own, status: 'ok' }, ''],
+      [{ status: 'ok', result: own }, 'active'],
+    ] as const) {
+      const client = answering(answer);
+      const { record } = await verifyAddress({ client, phone: '202 555 0123', country: 'US' });
+      expect(record).toEqual({ ...own, status });
+    }
   });
 
   it.each([
@@ -85,6 +107,22 @@ describe('a single address', () => {
     await verifyAddress({ client, email: 'eva@mail.example', country: 'US' });
     await verifyAddress({ client, email: 'eva@mail.example', country: 'US', timeoutMs: 7 });
     expect(options).toMatchObject([{ timeoutMs: 15_000 }, { timeoutMs: 7 }]);
+  });
+
+  it('that is aborted says whether it may be charged', async () => {
+    const stop = new AbortController();
+    const server = await startServer(() => stop.abort());
+    const client = createTestClient(server.baseUrl);
+    const said = async (signal: AbortSignal): Promise<string[]> => {
+      const all: string[] = [];
+      const onSent = (sent: string): void => void all.push(sent);
+      const options = { client, email: 'a@b.example', country: 'US', signal, onSent } as const;
+      expect(await caught(verifyAddress(options))).toBe(signal.reason);
+      return all;
+    };
+    expect((await said(AbortSignal.abort())).at(-1)).toBe('no');
+    expect((await said(stop.signal)).at(-1)).toBe('unknown');
+    expect(server.seen).toHaveLength(1);
   });
 
   it('is refused without a country, and with two addresses', async () => {

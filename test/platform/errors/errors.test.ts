@@ -64,6 +64,7 @@ describe.each(family.map((error) => [error.constructor.name, error] as const))(
     it('prints under its name, its message and its fields, and nothing else', () => {
       const text = inspect(error, { depth: Infinity, showHidden: true });
       expect(text).toMatch(new RegExp(`^${name}: m\\n`));
+      expect(text).not.toContain('undefined');
       const fields = Object.keys(error).filter((field) => field !== 'name');
       const known = ['code', 'retryable', 'line', 'operation', 'sent', 'reason', 'status', 'hint'];
       expect([...known, 'serviceMessage', 'retryAfterMs', 'needs', 'requestId']).toEqual(
