@@ -20,6 +20,8 @@ export class ExchangerQueue {
   isUrgentStarting = false;
   /** Those, and running ones. */
   running = 0;
+  /** Conversations in a row that told nothing of any mailbox. */
+  fruitless = 0;
 
   constructor(options: {
     readonly key: string;

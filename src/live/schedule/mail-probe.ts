@@ -17,7 +17,7 @@ interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal
   readonly domainMemoryMs: number;
 }
 
-/** Fruitless conversations before a mailbox is deferred. */
+/** Fruitless conversations before a mailbox is deferred; in a row, before all that wait for the exchanger are. */
 const mostTries = 3;
 /** How long an exchanger that refused the client, or was unreachable, is left alone. */
 const refusalMs = 15 * 60 * 1000;
@@ -164,6 +164,8 @@ export class MailProbe {
 
   async #converse(queue: ExchangerQueue, onTaken: () => void): Promise<void> {
     const open = new Set<MailTask>();
+    let isForBatch = false;
+    let hasProgress = false;
     try {
       await this.#conversations.hold(queue, {
         onTaken: (tasks) => {
@@ -175,12 +177,21 @@ export class MailProbe {
             else if (known === undefined) open.add(task);
             else this.#settle(task, known);
           }
+          isForBatch = [...open].some(({ isUrgent }) => !isUrgent);
           return [...open];
         },
         onAnswer: (task, answer, at) => {
-          if (open.delete(task)) this.#answer(queue, task, answer, at);
+          if (!open.delete(task)) return;
+          // Of several, doubtful answers show that fewer should be asked for.
+          hasProgress ||= answer !== 'doubtful' || at.count > 1;
+          this.#answer(queue, task, answer, at);
         },
-        onEnded: (ended, count) => this.#conclude(queue, [...open], { ended, count }),
+        onEnded: (ended, count) => {
+          if (hasProgress) queue.fruitless = 0;
+          // A person may ask for the one address that breaks conversations: it says nothing about others.
+          else if (isForBatch) queue.fruitless += 1;
+          this.#conclude(queue, [...open], { ended, count, hasProgress });
+        },
       });
     } catch (error) {
       if (!this.#ending.signal.aborted) for (const task of open) this.#fail(task, error);
@@ -218,11 +229,14 @@ export class MailProbe {
   #conclude(
     queue: ExchangerQueue,
     open: readonly MailTask[],
-    { ended, count }: { readonly ended: ConversationEnd; readonly count: number },
+    {
+      ended,
+      count,
+      hasProgress,
+    }: { readonly ended: ConversationEnd; readonly count: number; readonly hasProgress: boolean },
   ): void {
-    const hasProgress = open.length < count;
-    if (ended === 'asked' || ended === 'lost') {
-      if (ended === 'lost') this.#queues.limitRecipients(queue, count / 2);
+    if (ended === 'lost') this.#queues.limitRecipients(queue, count / 2);
+    if ((ended === 'asked' || ended === 'lost') && queue.fruitless < mostTries) {
       for (const [index, task] of open.entries()) {
         // Only the one being asked for may be to blame; the others were not reached.
         if (hasProgress && index > 0) this.#route(task);
@@ -230,9 +244,10 @@ export class MailProbe {
       }
       return;
     }
-    this.#unwilling.put(queue.key, ended, ended === 'not_told' ? refusalMs : this.#silenceMs);
+    const why = ended === 'asked' ? 'temporary' : ended === 'lost' ? 'failed' : ended;
+    this.#unwilling.put(queue.key, why, why === 'not_told' ? refusalMs : this.#silenceMs);
     // All that wait for it would meet the same: it is not contacted again for each.
-    for (const task of [...open, ...queue.takeAll()]) this.#apply(task, ended);
+    for (const task of [...open, ...queue.takeAll()]) this.#apply(task, why);
   }
 
   #apply(task: MailTask, ended: NoSession): void {

@@ -64,7 +64,10 @@ class Conversation {
     if (judged !== 'ready') return judged;
     for (const domain of unknown) {
       if (!pipelines) connection.send(this.#canaryCommand(domain));
-      this.#learn(domain, await connection.reply());
+      const reply = await connection.reply();
+      // The server closes the connection (RFC 5321 3.8).
+      if (reply.code === 421) return 'temporary';
+      this.#learn(domain, reply);
     }
     return 'ready';
   }

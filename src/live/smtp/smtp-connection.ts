@@ -64,8 +64,6 @@ async function throughProxy(
 
 /** Most bytes of one conversation: a few hundred replies of the longest kind. */
 const maxBytes = 256 * 1024;
-/** Most replies received before they are read; no more commands are pipelined. */
-const maxWaiting = 200;
 const maxFarewellMs = 2000;
 // eslint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
@@ -77,6 +75,8 @@ export class SmtpConnection {
   readonly #timeoutMs: number;
   readonly #signal: AbortSignal;
   readonly #replies: Reply[] = [];
+  /** Replies that are still to come: one to the connection, one to each command. */
+  #awaited = 1;
   #bytes = 0;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
@@ -109,6 +109,7 @@ export class SmtpConnection {
       if (control.test(command)) throw new Error('a command with a control character');
     }
     if (this.#failure) return;
+    this.#awaited += commands.length;
     this.#socket.write(commands.map((command) => `${command}\r\n`).join(''));
   }
 
@@ -130,7 +131,7 @@ export class SmtpConnection {
    */
   async secure(host: string): Promise<void> {
     // Bytes sent in the clear after the reply must not count as sent under TLS (RFC 3207, section 6).
-    if (this.#replies.length > 0 || this.#reader.isInside) {
+    if (this.#failure || this.#reader.isInside) {
       throw new SmtpFailure('tls', 'the server spoke between STARTTLS and TLS');
     }
     const plain = this.#socket;
@@ -187,10 +188,11 @@ export class SmtpConnection {
     this.#bytes += bytes.length;
     try {
       if (this.#bytes > maxBytes) throw new SmtpFailure('protocol', 'the server says too much');
-      this.#replies.push(...this.#reader.push(bytes));
-      if (this.#replies.length > maxWaiting) {
-        throw new SmtpFailure('protocol', 'replies that nobody asked for');
-      }
+      const replies = this.#reader.push(bytes);
+      this.#replies.push(...replies.slice(0, this.#awaited));
+      this.#awaited -= replies.length;
+      // All replies after it would be taken for those to other commands.
+      if (this.#awaited < 0) throw new SmtpFailure('protocol', 'a reply that nobody asked for');
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
     }

@@ -14,6 +14,18 @@ const { signal } = new AbortController();
 const listOf = (count: number, domain: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => `name${at}@${domain(at)}`);
 
+/** Every third name is not there. */
+function refusesFromTenth(): Manner {
+  let refused = 0;
+  return {
+    rcpt: (to) => {
+      const isThere = /^name\d*[1245780]@/.test(to);
+      if (!isThere || refused >= 10) refused += 1;
+      return isThere && refused < 10 ? '250 ok' : noUser;
+    },
+  };
+}
+
 describe('asking exchangers', () => {
   it('asks one exchanger for many in one conversation, whatever their domains', async () => {
     const [exchanger] = await exchangersOf([{ rcpt: mailboxes('name3') }]);
@@ -205,6 +217,35 @@ describe('asking exchangers', () => {
     );
     expect(exchanger.connections).toBeLessThanOrEqual(2);
   });
+
+  it.each<[string, Manner, string, number]>([
+    ['cuts at every recipient', { rcpt: () => 'drop' }, 'error', 9],
+    ['cuts after the sender', { mail: 'drop' }, 'error', 9],
+    ['says what is no reply', { rcpt: () => 'yes, sure' }, 'error', 9],
+    ['says one word too many', { greeting: '220 exchanger.lab\r\n250 early' }, 'error', 3],
+    ['closes with 421', { rcpt: () => '421 4.3.2 closing' }, 'unknown', 3],
+    ['refuses all from its tenth refusal on', refusesFromTenth(), 'unknown', 16],
+  ])(
+    'leaves an exchanger in peace that tells nothing: one that %s',
+    async (_what, manner, result, most) => {
+      const [exchanger] = await exchangersOf([manner]);
+      const engine = await engineFor([exchanger], {
+        clock: fastClock(),
+        conversationsPerExchanger: 1,
+        retryDelaysMs: [305_000, 900_000],
+      });
+      const verdicts = [
+        ...(await verifyLive(
+          engine,
+          listOf(90, () => 'x1.lab'),
+        )),
+      ];
+      expect(verdicts.slice(-30).map(([, verdict]) => verdict)).toEqual(
+        Array.from({ length: 30 }, () => expect.objectContaining({ unknown: true, result })),
+      );
+      expect(exchanger.connections).toBeLessThanOrEqual(most);
+    },
+  );
 
   it('leaves it in peace for no longer when the clock is set back by a day', async () => {
     const [exchanger] = await exchangersOf([{ greeting: '554 5.7.1 blocked' }]);
