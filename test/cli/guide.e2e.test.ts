@@ -10,7 +10,7 @@ import { runAtTerminal } from './harness/at-terminal.js';
 import { chargesOf } from './harness/charges.js';
 import { connectTo } from './harness/connect-to.js';
 import { countRequests } from './harness/count-requests.js';
-import { eventsOf, parseLog } from './harness/logged-events.js';
+import { codedOf, eventsOf, parseLog } from './harness/logged-events.js';
 import { answerInProcess, runInProcess } from './harness/run-in-process.js';
 import type { Ended } from './harness/run-sluice.js';
 
@@ -115,6 +115,49 @@ describe('a list with an unfinished run that has paid', () => {
     expect(eventsOf(resumed, 'found_country')).toEqual([]);
     expect(await linesOf('list.verified.csv')).toBe(3);
     expect(await paid(service)).toBe(2);
+  });
+});
+
+describe('an unfinished run with a history', () => {
+  const begun = ['verify', 'list.csv', '--email', 'mail', '--country', 'US', '--batch-size', '1'];
+  const output = ['-o', 'list.verified.csv'];
+
+  async function stopAfterOne() {
+    const { service } = await withService();
+    await write('list.csv', 'mail;note\ngood1@sluice.test;x\ngood2@sluice.test;x\n');
+    const env = connectTo(service);
+    const stopped = await runInProcess(
+      [...begun, ...output, '--max-credits', '1', '--history', 'own.history'],
+      { cwd: folder, env },
+    );
+    expect(stopped.code).toBe(5);
+    return { service, env };
+  }
+
+  it('is resumed with it, so that the next run pays for nothing again', async () => {
+    const { service, env } = await stopAfterOne();
+    const resumed = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env,
+      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+    });
+    expect(resumed.code, resumed.seen).toBe(0);
+    expect(codedOf(resumed, 'history_left_out')).toEqual([]);
+    const next = await runInProcess([...begun, ...output, '--history', 'own.history'], {
+      cwd: folder,
+      env,
+    });
+    expect(next.code).toBe(0);
+    expect(await paid(service)).toBe(2);
+  });
+
+  it('warns where the command that resumes it does not name it', async () => {
+    const { env } = await stopAfterOne();
+    const resumed = await runInProcess([...begun, ...output], { cwd: folder, env });
+    expect(resumed.code).toBe(0);
+    expect(codedOf(resumed, 'history_left_out')).toMatchObject([
+      { severity: 'warning', history: expect.stringContaining('own.history') },
+    ]);
   });
 });
 
@@ -681,13 +724,13 @@ describe('sluice verify without a column, at a terminal', () => {
     const rows = Array.from({ length: 1200 }, (_, at) => `good${at}@sluice.test\n`);
     await write('list.csv', `mail\n${rows.join('')}`);
     const args = ['verify', 'list.csv', '--country', 'US'];
-    const answer = (keys: string) =>
+    const answer = (question: RegExp) =>
       answerInProcess(args, {
         cwd: folder,
         env: connectTo(service),
-        answers: [[/a trial of 100 rows, a: all 1,200/, keys]],
+        answers: [[question, '\r']],
       });
-    const trial = await answer('\r');
+    const trial = await answer(/a trial of 100 rows, a: all 1,200/);
     expect(trial.code, trial.seen).toBe(0);
     const history = 'list.verified.history';
     expect(eventsOf(trial, 'proposed_history')).toMatchObject([{ history }]);
@@ -709,7 +752,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await paid(service)).toBe(1200);
     expect(await linesOf('list.verified.csv')).toBe(1201);
     expect(await linesOf('list.verified.trial.csv')).toBe(101);
-    const known = await answer('a\r');
+    const known = await answer(/Start\? \[Y\/n\]/);
     expect(known.code, known.seen).toBe(0);
     expect(eventsOf(known, 'proposed_output')).toMatchObject([{ exists: true }]);
     expect(eventsOf(known, 'cost')).toMatchObject([{ email: { from_history: 1200, credits: 0 } }]);

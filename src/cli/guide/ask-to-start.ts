@@ -85,7 +85,10 @@ export async function askToStart(
   reporter.report([message('cost', counted.estimate), ...counted.more]);
   if (isHistoryAdded) reporter.report([message('proposed_history', { history: beside.history })]);
   show(command());
-  const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
+  const trial =
+    beside && !isTried(counted)
+      ? command(['output', beside.output], ['limit', String(trialRows)])
+      : undefined;
   if (trial) show(trial, `a trial of the first ${trialRows} rows`);
   // Doubts stand right above the question; they decide the answer to Enter.
   reporter.doubtful(counted.doubtful);
@@ -107,6 +110,11 @@ export async function askToStart(
   }
   reporter.report([message('not_started', {})]);
   return exitCodes.usage;
+}
+
+/** Whether the history has results of the list: a trial would show nothing new. */
+function isTried({ estimate: { email, phone } }: EstimatedJob): boolean {
+  return [email, phone].some((each) => (each?.from_history ?? 0) > 0);
 }
 
 /** Whether Enter is not enough: for what is doubtful, paid again, or more than the account has. */

@@ -220,10 +220,10 @@ export const catalogue = {
       `output: ${output}${exists ? ' (exists, will be replaced)' : ''}`,
   }),
   proposed_history: notice({
-    when: 'A long list may be tried first: a history keeps the results of the trial.',
+    when: 'A history is proposed for a long list: it keeps the results, those of a trial too.',
     example: { history: 'list.verified.history' },
     sentence: ({ history }) =>
-      `history: ${history} keeps the trial's results, so that the run of all rows does not pay for them again; it holds keyed hashes and results, no address`,
+      `history: ${history} keeps the results, so that a later run does not pay for them again; it holds keyed hashes and results, no address`,
   }),
   countries: notice({
     when: 'Rows cannot be sent for want of a country.',

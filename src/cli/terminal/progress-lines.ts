@@ -73,9 +73,10 @@ function rowsText(figures: RunFigures, nowMs: number): string {
   const read = figures.of('reading');
   const written = figures.of('writing');
   if (written.sinceMs !== undefined) {
-    return `${grouped(written.done)} of ${grouped(read.done)} written${rateOf(written, nowMs)}`;
+    return `${grouped(written.done)} of ${grouped(read.done)} written${rateText(figures.rate('writing', 'writing', nowMs))}`;
   }
-  return read.sinceMs === undefined ? '' : `${grouped(read.done)} read${rateOf(read, nowMs)}`;
+  const pace = rateText(figures.rate('reading', 'reading', nowMs));
+  return read.sinceMs === undefined ? '' : `${grouped(read.done)} read${pace}`;
 }
 
 /** In the order of their life, the last stage first. */
@@ -90,10 +91,10 @@ function batchesText(figures: RunFigures): string {
 }
 
 function resultsText(figures: RunFigures, nowMs: number): string {
-  const results = figures.of('exporting');
-  const { done, total = 0 } = results;
+  const { done, total = 0 } = figures.of('exporting');
   if (figures.of('verifying').sinceMs === undefined) return '';
-  const pace = figures.isWaiting ? '' : rateOf(results, nowMs);
+  // Results come at the end of their batches: the rate is that of all the work.
+  const pace = rateText(figures.rate('exporting', 'uploading', nowMs));
   return `${grouped(done)} of ${grouped(total)} addresses${pace}`;
 }
 
@@ -111,13 +112,8 @@ function failedText({ failedBatches }: RunFigures): string {
   return `${grouped(failedBatches)} ${failedBatches === 1 ? 'batch' : 'batches'}`;
 }
 
-function rateOf(
-  { doneHere, sinceMs, isOver }: ReturnType<RunFigures['of']>,
-  nowMs: number,
-): string {
-  const seconds = sinceMs === undefined || isOver ? 0 : (nowMs - sinceMs) / 1000;
-  // A shorter time gives no meaningful rate.
-  return seconds >= 1 && doneHere > 0 ? `, ${rate(doneHere / seconds)}` : '';
+function rateText(perSecond: number | undefined): string {
+  return perSecond === undefined ? '' : `, ${rate(perSecond)}`;
 }
 
 /** @param beside the text after it in its line */

@@ -85,7 +85,7 @@ export class Reporter {
   }
 
   readonly outage = (client: Client, outage: ServiceOutage): void => {
-    this.#figures.isWaiting = outage.state === 'waiting';
+    this.#figures.noteOutage(outage, this.#options.clock.now());
     this.report([outageMessage(client, outage)]);
   };
 

@@ -1,5 +1,10 @@
 import type { VerificationType } from '../../contract/index.js';
-import { ProgressFigures, type BatchState, type RunProgress } from '../../index.js';
+import {
+  ProgressFigures,
+  type BatchState,
+  type RunProgress,
+  type ServiceOutage,
+} from '../../index.js';
 
 /** Progress of a batch, in the order of its life. */
 const ranks = {
@@ -73,8 +78,10 @@ interface Life {
 }
 
 export class RunFigures {
-  /** Whether the service keeps all of it waiting: until it answers, nobody knows how fast it goes. */
-  isWaiting = false;
+  /** Since when the service keeps all of it waiting, if it does. */
+  #waitingSinceMs: number | undefined;
+  /** Of earlier waits. */
+  #waitedMs = 0;
   readonly #progress = new ProgressFigures();
   #isRead = false;
   #isWritten = false;
@@ -87,10 +94,30 @@ export class RunFigures {
   #before: Amount = { addresses: 0, batches: 0 };
   readonly #lives = new Map<string, Life>();
 
+  /** Until the service answers, nobody knows how fast it goes. */
+  get isWaiting(): boolean {
+    return this.#waitingSinceMs !== undefined;
+  }
+
+  /** The service keeps all of it waiting, or answers again. */
+  noteOutage({ state, forMs }: ServiceOutage, nowMs: number): void {
+    if (state === 'waiting') {
+      this.#waitingSinceMs ??= nowMs - forMs;
+      return;
+    }
+    this.#waitedMs += nowMs - (this.#waitingSinceMs ?? nowMs);
+    this.#waitingSinceMs = undefined;
+  }
+
   note(progress: RunProgress, nowMs: number): void {
     this.#startedMs ??= nowMs;
+    this.#note(progress, this.#workedMs(nowMs));
+  }
+
+  /** @param nowMs without waits, as in all times that are kept */
+  #note(progress: RunProgress, nowMs: number): void {
     if (progress.stage === 'recalled') {
-      for (const each of progress.batches) this.note(each, nowMs);
+      for (const each of progress.batches) this.#note(each, nowMs);
       return;
     }
     const seen = this.#progress.batches.size;
@@ -143,7 +170,23 @@ export class RunFigures {
 
   /** Time since this process began, and time left as far as it is known. */
   time(nowMs: number): { readonly elapsedMs: number; readonly leftMs: number | undefined } {
-    return { elapsedMs: nowMs - (this.#startedMs ?? nowMs), leftMs: this.#leftMs(nowMs) };
+    const leftMs = this.#leftMs(this.#workedMs(nowMs));
+    return { elapsedMs: nowMs - (this.#startedMs ?? nowMs), leftMs };
+  }
+
+  /** Rows or addresses a second of this process since a stage began, waits left out. */
+  rate(stage: RunStage, since: RunStage, nowMs: number): number | undefined {
+    const { doneHere, isOver } = this.of(stage);
+    const sinceMs = this.#since.get(since);
+    if (sinceMs === undefined || isOver || this.isWaiting) return undefined;
+    const seconds = (this.#workedMs(nowMs) - sinceMs) / 1000;
+    // A shorter time gives no meaningful rate.
+    return seconds >= 1 && doneHere > 0 ? doneHere / seconds : undefined;
+  }
+
+  #workedMs(nowMs: number): number {
+    const waitingMs = nowMs - (this.#waitingSinceMs ?? nowMs);
+    return nowMs - this.#waitedMs - waitingMs;
   }
 
   /**

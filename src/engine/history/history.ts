@@ -62,7 +62,8 @@ const leastSuperseded = 50_000;
 export class History implements ResultHistory {
   readonly service: string;
   readonly seed: Uint8Array;
-  readonly #path: string;
+  /** The file, as it was named. */
+  readonly path: string;
   readonly #head: HistoryHead;
   readonly #hash: KeyHash;
   readonly #file: HistoryFile;
@@ -93,7 +94,7 @@ export class History implements ResultHistory {
       readonly age: { readonly oldest: Oldest; readonly nowMs: number };
     },
   ) {
-    this.#path = options.path;
+    this.path = options.path;
     this.#file = opened.file;
     this.#head = opened.head;
     this.#lock = opened.lock;
@@ -176,9 +177,9 @@ export class History implements ResultHistory {
     const { nowMs } = this.#age;
     const latestMs = this.#entries.latestMs();
     return [
-      ...(this.#isLost ? [notice('history_lost', { history: this.#path })] : []),
+      ...(this.#isLost ? [notice('history_lost', { history: this.path })] : []),
       ...(this.#cutBytes > 0
-        ? [notice('history_cut', { history: this.#path, bytes: this.#cutBytes })]
+        ? [notice('history_cut', { history: this.path, bytes: this.#cutBytes })]
         : []),
       ...(isAhead(latestMs, nowMs)
         ? [notice('history_ahead', { latest: dateOf(latestMs), now: dateOf(nowMs) })]
@@ -301,7 +302,7 @@ export class History implements ResultHistory {
   /** Counts its content. */
   async stats(): Promise<HistoryStats> {
     return {
-      path: this.#path,
+      path: this.path,
       service: this.service,
       bytes: this.#file.sizeBytes,
       saved: this.#runs.saved(),
@@ -402,13 +403,13 @@ export class History implements ResultHistory {
   #check(service: string | undefined, fingerprint: string): void {
     if (this.#head.key !== fingerprint) {
       throw new StateError(
-        `the key beside the history ${this.#path} is that of another history: put back its own`,
+        `the key beside the history ${this.path} is that of another history: put back its own`,
         { code: 'state_mismatch' },
       );
     }
     if (service === undefined || service === this.service) return;
     throw new StateError(
-      `the history ${this.#path} holds results of ${this.service}, and this run asks ${service}: name another history`,
+      `the history ${this.path} holds results of ${this.service}, and this run asks ${service}: name another history`,
       { code: 'state_mismatch' },
     );
   }
@@ -436,7 +437,7 @@ export class History implements ResultHistory {
         yield frame;
       }
     }
-    await onDisk(`write the history ${this.#path} again`, async () =>
+    await onDisk(`write the history ${this.path} again`, async () =>
       this.#file.rewrite(this.#head, frames()),
     );
     this.#entries = kept;

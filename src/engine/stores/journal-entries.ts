@@ -111,6 +111,8 @@ const runEntry = z.object({
   deletes: z.boolean().optional(),
   /** Whether failed addresses of earlier runs are sent again. */
   retries: z.boolean().optional(),
+  /** The file of the history that it began with. */
+  history: z.string().optional(),
   /** Its id in outputs, where that is the id of the run that it replaced. */
   outputId: z
     .string()

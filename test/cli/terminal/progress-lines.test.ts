@@ -13,6 +13,8 @@ import { batchProgress, life } from './batch-life.js';
 
 const plain: ProgressForm = { columns: 80, hasColour: false, isUnicode: false };
 
+const silent = { state: 'waiting', error: undefined, leftMs: undefined } as const;
+
 function halfVerified(): RunFigures {
   const figures = new RunFigures();
   figures.note({ stage: 'reading', rows: 10, addresses: 10 }, 0);
@@ -36,15 +38,36 @@ describe('the lines of a run', () => {
 
   it('say that the service keeps them waiting, and tell neither rate nor time left until it answers', () => {
     const figures = halfVerified();
-    figures.isWaiting = true;
+    figures.noteOutage({ ...silent, forMs: 0 }, 12_000);
     const [progress, , , results] = progressLines(figures, plain, 12_000);
     expect(progress).toBe(
       '  progress  ##############................  47 %  12 s, waiting for the service',
     );
     expect(results).toBe('  results   200 of 400 addresses');
-    figures.isWaiting = false;
+    figures.noteOutage({ state: 'over', forMs: 0 }, 12_000);
     expect(progressLines(figures, plain, 12_000)).toEqual(
       progressLines(halfVerified(), plain, 12_000),
+    );
+  });
+
+  it('leave waits out of the rate and of the time left', () => {
+    const figures = halfVerified();
+    figures.noteOutage({ ...silent, forMs: 4000 }, 16_000);
+    figures.noteOutage({ state: 'over', forMs: 60_000 }, 72_000);
+    const [progress, , , results] = progressLines(figures, plain, 72_000);
+    expect(progress).toBe(
+      '  progress  ##############................  47 %  1 min 12 s, about 5 s left',
+    );
+    expect(results).toBe('  results   200 of 400 addresses, 20/s');
+  });
+
+  it('tell the rate of results from the first upload on: they come at the end of their batches', () => {
+    const figures = new RunFigures();
+    figures.note({ stage: 'read', rows: 400, addresses: 400, toSend: 400, batches: 4 }, 0);
+    for (const state of life.slice(0, -1)) figures.note(batchProgress(0, state), 0);
+    for (const state of life) figures.note(batchProgress(0, state), 10_000);
+    expect(progressLines(figures, plain, 12_000)).toContain(
+      '  results   100 of 400 addresses, 8.3/s',
     );
   });
 

@@ -64,12 +64,14 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
 }
 
 /**
- * What decides the rows and batches of the run that a state directory knows, by the option's name.
+ * What decides the rows and batches of the run that a state directory knows, by the option's name, and the
+ * history that it began with.
  *
  * @throws OutputError, StateError
  */
 export async function optionsOfRun(stateDir: string): Promise<RunEntry['decides'] | undefined> {
-  return (await readRunState(systemFiles, stateDir))?.run?.decides;
+  const run = (await readRunState(systemFiles, stateDir))?.run;
+  return run && { ...run.decides, ...(run.history !== undefined && { history: run.history }) };
 }
 
 /** A state directory with its run's status, or why it cannot be read. */

@@ -131,6 +131,10 @@ export class DirectoryRun implements RunLocation {
       await checkAccount(client, state.run, this.store, this.run.signal);
       const status = statusOf(state, this.store.path);
       this.run.onProgress?.({ stage: 'going_on', status });
+      const { history: begunWith } = state.run;
+      if (begunWith !== undefined && !history) {
+        this.run.onProgress?.(noticed(notice('history_left_out', { history: begunWith })));
+      }
     }
     const sendsAgain = sendsEarlierAgain(state, this.run.retryFailed);
     if (isPlanned(state) && differing.length === 0) {
