@@ -14,6 +14,7 @@ import {
 } from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,
+  unfitNumbersSentence,
   missingPlusSentence,
   oddSentence,
   percent,
@@ -266,11 +267,11 @@ export const catalogue = {
       'stopped; nothing was sent: to start later, run the command above, or a changed one',
   }),
   doubtful_column: warning({
-    when: 'Many cells of a column look wrong, lack a `+`, or are numbers of other countries: one event for each `doubt`.',
+    when: 'Many cells of a column look wrong, lack a `+`, or are numbers of other countries than the given ones: one event for each `doubt`.',
     example: {
       column: 'mobile',
       type: 'phone',
-      doubt: oneOf('malformed', 'missing_plus', 'foreign'),
+      doubt: oneOf('malformed', 'missing_plus', 'foreign', 'unfit'),
       filled: 100,
       malformed: 60,
       others: 3,
@@ -280,7 +281,9 @@ export const catalogue = {
       needs_plus: false,
       ambiguous_country: undefined as string | undefined,
       foreign: undefined as Parameters<typeof foreignNumbersSentence>[1] | undefined,
+      unfit: undefined as Parameters<typeof unfitNumbersSentence>[0] | undefined,
     },
+    variants: [{ doubt: 'unfit', unfit: { cells: 12, of: 60 } }],
     sentence({
       column,
       type,
@@ -294,6 +297,7 @@ export const catalogue = {
       needs_plus: needsPlus,
       ambiguous_country: country,
       foreign,
+      unfit,
     }) {
       const name = JSON.stringify(column);
       if (doubt === 'missing_plus') {
@@ -302,6 +306,7 @@ export const catalogue = {
       if (doubt === 'foreign') {
         return `column ${name}: ${foreign ? foreignNumbersSentence(column, foreign) : ''}`;
       }
+      if (doubt === 'unfit') return `column ${name}: ${unfit ? unfitNumbersSentence(unfit) : ''}`;
       const kinds = ['email addresses', 'phone numbers'];
       const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
       const found =

@@ -20,11 +20,12 @@ export function doubtfulMessages({
   needsPlus,
   ...column
 }: DoubtfulColumn): readonly Message[] {
-  const { malformed, filled, ambiguous, foreign } = column;
+  const { malformed, filled, ambiguous, foreign, unfit } = column;
   const doubts = {
     malformed: malformed * 2 > filled,
     missing_plus: ambiguous > 0,
     foreign: foreign !== undefined,
+    unfit: unfit !== undefined,
   };
   return (Object.keys(doubts) as (keyof typeof doubts)[])
     .filter((doubt) => doubts[doubt])
@@ -33,6 +34,7 @@ export function doubtfulMessages({
         ...column,
         column: name,
         foreign,
+        unfit,
         rows: ambiguousRows,
         needs_plus: needsPlus,
         ambiguous_country: ambiguousCountry,

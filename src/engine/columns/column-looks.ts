@@ -3,6 +3,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { maskedCell } from '../../platform/text/printable.js';
 import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
+import { mayBeOf } from '../addresses/phone/phone-country.js';
 
 /** How the cells of a verified column look. */
 export interface ColumnLooks {
@@ -26,6 +27,8 @@ export interface ColumnLooks {
   readonly rows: number[];
   /** Of phone numbers, where all rows share a country. */
   readonly callingCodes: CallingCodeTally | undefined;
+  /** Of phone numbers, where rows have countries of their own. */
+  readonly countryFit: CountryFitTally | undefined;
 }
 
 const mostExamples = 3;
@@ -44,6 +47,7 @@ export function createLooks(type: VerificationType, only: CountryCode | undefine
     examples: [],
     rows: [],
     callingCodes: type === 'phone' && only ? new CallingCodeTally(only) : undefined,
+    countryFit: type === 'phone' && !only ? new CountryFitTally() : undefined,
   };
 }
 
@@ -177,6 +181,42 @@ class CallingCodeTally {
         .toSorted((one, other) => other.cells - one.cells)
         .slice(0, mostCountries),
     };
+  }
+}
+
+/** Phone numbers without a calling code that are none of their row's country. */
+export interface UnfitNumbers {
+  readonly cells: number;
+  /** How many without one were examined. */
+  readonly of: number;
+}
+
+/** All of the first numbers are examined, then one of so many: the validity of a number is slow to find. */
+const allOfFirst = 1000;
+const oneOf = 64;
+const leastUnfit = 0.1;
+
+/** Counts numbers that are no valid ones of their row's country. A calling code means the same in all rows. */
+class CountryFitTally {
+  #seen = 0;
+  #examined = 0;
+  #unfit = 0;
+
+  add(cell: CellText, country: CountryCode): void {
+    if (typeof cell !== 'string' || hasCallingCode(cell)) return;
+    this.#seen += 1;
+    if (this.#seen > allOfFirst && this.#seen % oneOf > 0) return;
+    const fits = mayBeOf(country, cell);
+    if (fits === undefined) return;
+    this.#examined += 1;
+    if (!fits) this.#unfit += 1;
+  }
+
+  /** @returns `undefined` where they are few */
+  unfit(): UnfitNumbers | undefined {
+    const cells = this.#unfit;
+    const of = this.#examined;
+    return cells < leastCells || cells < of * leastUnfit ? undefined : { cells, of };
   }
 }
 

@@ -264,6 +264,7 @@ export class CellReader {
     // Digits sent as written have their calling code.
     if (family && family === plan?.family) looks.callingCodes?.addDomestic(length === count);
     else looks.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
+    looks.countryFit?.add(plainText(count), country);
     const isSuppressed =
       this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true ||
       this.#suppressed?.hasNational(number, country) === true;
@@ -302,6 +303,7 @@ export class CellReader {
       return;
     }
     this.#looksOf(index).callingCodes?.add(cell, address.line);
+    this.#looksOf(index).countryFit?.add(cell, country);
     if (this.#isSuppressed(type, address.key, country)) {
       this.#setReason(place, 'suppressed');
       return;

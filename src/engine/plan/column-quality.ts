@@ -2,6 +2,7 @@ import {
   ambiguousCountryOf,
   type ColumnLooks,
   type ForeignNumbers,
+  type UnfitNumbers,
 } from '../columns/column-looks.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
@@ -11,7 +12,8 @@ import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**
  * A column whose cells hardly look like their type, whose phone numbers may lack the `+` of a calling code,
- * or are of other countries than the given one.
+ * or are of other countries than the given one, or than
+ * those of their rows.
  */
 export interface DoubtfulColumn {
   readonly name: string;
@@ -37,6 +39,8 @@ export interface DoubtfulColumn {
   readonly ambiguousCountry?: string | undefined;
   /** Phone numbers of other countries than the given one; absent where they are few. */
   readonly foreign?: ForeignNumbers | undefined;
+  /** Phone numbers without a calling code that are none of their row's country; absent where they are few. */
+  readonly unfit?: UnfitNumbers | undefined;
 }
 
 /** Decides on doubtful columns. */
@@ -44,8 +48,8 @@ export interface DoubtOptions {
   /**
    * Called and awaited before anything is sent, when more than half of a column's cells do not look like
    * their type, many phone numbers may lack the `+` of a calling code (half of them, or a twentieth that
-   * would be mobile numbers), or more than a tenth of the calling codes are of other countries than
-   * `country`. Returns whether to continue.
+   * would be mobile numbers), more than a tenth of the calling codes are of other countries than `country`, or
+   * a tenth of the numbers without one are none of their row's country. Returns whether to continue.
    * @default the run continues
    */
   readonly onDoubtfulColumns?:
@@ -74,10 +78,12 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
     if (!looks) return [];
     const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = looks;
     const foreign = looks.callingCodes?.foreign();
+    const isExplained = malformed * 2 > filled || isPlusMissing(looks);
+    const unfit = isExplained ? undefined : looks.countryFit?.unfit();
     const only = looks.callingCodes?.country;
     const found = ambiguousCountryOf(looks);
     const ambiguousCountry = only === undefined || found === only ? undefined : found;
-    if (malformed * 2 <= filled && !isPlusMissing(looks) && !foreign) return [];
+    if (!isExplained && !foreign && !unfit) return [];
     return [
       {
         name,
@@ -91,6 +97,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
         needsPlus: type === 'phone' && (only === undefined || found === only),
         ...(ambiguousCountry !== undefined && { ambiguousCountry }),
         ...(foreign && { foreign }),
+        ...(unfit && { unfit }),
       },
     ];
   });

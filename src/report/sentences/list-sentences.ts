@@ -115,6 +115,18 @@ export function foreignNumbersSentence(
   return `${first}; ${others}, and without ${optionName('country')} not sent`;
 }
 
+export function unfitNumbersSentence({
+  cells,
+  of,
+}: {
+  readonly cells: number;
+  /** How many were examined. */
+  readonly of: number;
+}): string {
+  const are = cells === 1 ? 'is not a number' : 'are not numbers';
+  return `${grouped(cells)} of ${counted(of, 'number')} without a calling code ${are} of the country of the row: correct the column of countries (${optionName('countryColumn')}), or write the numbers with +`;
+}
+
 export function missingDigitsSentence(cells: number, name: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
   return `${name}: ${are} in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;

@@ -146,6 +146,32 @@ describe('onDoubtfulColumns', () => {
     });
   });
 
+  it('is told of numbers that are not of the countries of their rows, where these are a tenth', async () => {
+    const told = async (unfit: readonly string[], country: string) => {
+      const seen: DoubtfulColumn[] = [];
+      const of = (phones: readonly string[], rowCountry: string) =>
+        phones.map((phone) => ({ phone, country: rowCountry }));
+      await estimateRun({
+        source: rowsSource([
+          ...of(numbers(40, '0151 30'), 'DE'),
+          ...of(numbers(10, '+44 7400 '), 'GB'),
+          ...of(unfit, country),
+        ]),
+        phone: ['phone'],
+        countryColumn: 'country',
+        onDoubtfulColumns: (columns) => seen.push(...columns) > 0,
+      });
+      return seen.map(({ unfit: found }) => found);
+    };
+    expect(await told(numbers(5, '020 7'), 'DE')).toEqual([{ cells: 5, of: 45 }]);
+    expect(await told(numbers(5, '044 6'), 'CH')).toEqual([]);
+    expect(await told(numbers(4, '020 7'), 'DE')).toEqual([]);
+    expect(await told(numbers(10, '+44 7400 1'), 'DE')).toEqual([]);
+    // Of GS no numbers are known, and with text beside nobody can say.
+    expect(await told(numbers(10, '71'), 'GS')).toEqual([]);
+    expect(await told(numbers(10, 'Tel. 030 '), 'FR')).toEqual([]);
+  });
+
   it.each([
     // [with the country's own code, without one, abroad]: people write a + for those abroad alone.
     [1000, 0, 100],

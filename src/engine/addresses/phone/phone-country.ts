@@ -2,7 +2,7 @@ import { type CountryCode, isCountryCode } from '../../../contract/countries.js'
 import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import { trimCell } from '../address.js';
 import { familyAt, familyOf, planOf } from './numbering-plan.js';
-import { sureNumber } from './phone-readings.js';
+import { isOneNumber, possibleNumbers, sureNumber } from './phone-readings.js';
 import { barePhone, phoneDigits, type PhoneDigits } from './phone-digits.js';
 
 /** Longer cells hold no number: libphonenumber accepts none either. */
@@ -51,6 +51,20 @@ export function fitsCountry(cell: string, country: CountryCode): boolean {
   const digits = phoneDigits(barePhone(trimCell(cell)));
   const number = digits && sureNumber(digits, country);
   return number !== undefined && isFixedOrMobile(number) && phoneCountry(number) === country;
+}
+
+/**
+ * Whether one reading of a phone cell is a valid number with the calling code of a country.
+ *
+ * @returns `undefined` where it is not made of digits and separators, or the country's numbers are not known
+ */
+export function mayBeOf(country: CountryCode, cell: string): boolean | undefined {
+  const digits = phoneDigits(barePhone(trimCell(cell)));
+  const family = planOf(country)?.family;
+  if (!digits || !family) return undefined;
+  return possibleNumbers(digits, country).some(
+    (number) => isOneNumber(number) && familyOf(number.slice(1)) === family,
+  );
 }
 
 export function isFixedOrMobile(line: string): boolean {
