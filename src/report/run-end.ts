@@ -113,6 +113,7 @@ export function nextAfter(
 function conditionOf(exitCode: number, reason: string | null): Condition | null {
   if (reason === 'input_malformed') return 'right_list';
   if (reason === 'processes_lost') return 'processes_looked_at';
+  if (reason === 'store_restored') return null;
   return conditionOfCredits(reason) ?? conditions.get(exitCode) ?? null;
 }
 

@@ -154,6 +154,7 @@ describe('a run in words', () => {
 
   it.each([
     [7, 'processes_lost', 'repeat', 'processes_looked_at'],
+    [7, 'store_restored', 'repeat', null],
     [7, 'gave_up', 'repeat', 'working_service'],
     [6, 'output_failed', 'repeat', 'fixed'],
     [5, 'budget_exhausted', 'repeat', 'higher_budget'],

@@ -362,7 +362,7 @@ class SharedSimulation {
     if (isCopyDropped && isSluiceError(error, 'state_damaged')) return;
     // Whatever one process was stopped by, others are told.
     if (isSluiceError(error, 'processes_lost')) return;
-    const isOut = isSluiceError(error, 'service_unavailable') && this.disturbances > 0;
+    const isOut = isSluiceError(error, 'store_restored') && this.disturbances > 0;
     const isNetwork = isSluiceError(error) && this.#faults.noted > 0;
     if (!isNetwork && !isOut) throw error;
   }

@@ -831,9 +831,12 @@ export const catalogue = {
   stopped_verdict: notice({
     when: 'The last line of a run that stopped. A log has it in `error`.',
     example: { input: 'list.csv', exit_code: 5, reason: 'payment_required' },
-    variants: [{ exit_code: 7, reason: 'store_unavailable' }],
+    variants: [
+      { exit_code: 7, reason: 'store_unavailable' },
+      { exit_code: 7, reason: 'store_restored' },
+    ],
     sentence: ({ input, exit_code: exitCode, reason }) =>
-      `${input}: stopped, ${reason === 'store_unavailable' ? 'the store was not reached' : (stopWords[exitCode] ?? 'unfinished')} (exit code ${exitCode}, ${reason})`,
+      `${input}: stopped, ${storeWords[reason] ?? stopWords[exitCode] ?? 'unfinished'} (exit code ${exitCode}, ${reason})`,
     mark: 'sluice: ',
   }),
   process_warning: warning({
@@ -888,7 +891,13 @@ const leftOutWords = {
   few_countries: 'too few of its cells are countries; name it with --country-column to use it',
 };
 
-/** Why a run has stopped, by its exit code; 2 has the error as its last line. */
+/** Why a run has stopped, by the code of its error. */
+const storeWords: Readonly<Record<string, string>> = {
+  store_unavailable: 'the store was not reached',
+  store_restored: 'the store has lost its latest entries',
+};
+
+/** The same by its exit code; 2 has the error as its last line. */
 const stopWords: Readonly<Record<number, string>> = {
   1: 'a defect in Sluice',
   4: 'the key was refused',

@@ -113,9 +113,6 @@ export interface RunStore extends BatchStore {
    */
   claimOutput(): Promise<OutputClaim | undefined>;
 
-  /** Drops the known run; the store stays held. @throws OutputError */
-  startOver(): Promise<void>;
-
   /** Releases the store and every claim for the next process; may be called again. */
   close(): Promise<void>;
 

@@ -31,6 +31,7 @@ export interface ErrorCodes {
     | 'deadline_exceeded'
     | 'service_unavailable'
     | 'store_unavailable'
+    | 'store_restored'
     | 'processes_lost';
   readonly BudgetError: 'budget_exhausted';
   readonly DetachedError: 'detached';

@@ -414,7 +414,7 @@ describe('run() with a store that many processes share', () => {
         if (stage === 'written') shared.failOver(3, { isTold: true, isAhead: true });
       },
     });
-    await expect(restored).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
     expect(await work()).toMatchObject({ rows: addresses + 1 });
     await expectPaidOnce();
     expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
@@ -439,7 +439,7 @@ describe('run() with a store that many processes share', () => {
         shared.failOver(12, { isTold: true, isAhead: true });
       },
     });
-    await expect(restored).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
     leaptMs += leaseMs;
     expect(await work()).toMatchObject({ rows: addresses + 1 });
     await expectPaidOnce();

@@ -204,6 +204,7 @@ export class StateDirectory implements RunStore, RunScratch {
     }
   }
 
+  /** Drops the known run; the directory stays held. @throws OutputError */
   async startOver(): Promise<void> {
     await this.#journal.close();
     await onDisk(`clear the state directory ${this.path}`, async () => {

@@ -308,11 +308,6 @@ export class PostgresSteps implements SharedSteps {
     };
   }
 
-  async startOver(): Promise<Updates> {
-    await this.drop();
-    return this.#run.join();
-  }
-
   async clear(): Promise<void> {
     await this.#run.call('clear', { run: this.#run.run, life: this.#run.life });
   }

@@ -17,7 +17,7 @@ export interface UpdatePage {
 function restored(name: string): DeadlineError {
   return new DeadlineError(
     `the database of ${name} was restored, or another server has taken its place: what was written down last may be missing. Start the command again: it compares the run with the service first`,
-    { code: 'service_unavailable' },
+    { code: 'store_restored' },
   );
 }
 

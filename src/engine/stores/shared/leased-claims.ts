@@ -18,6 +18,8 @@ interface LeasedClaimsOptions {
   /** Waits for a step, but not longer than the claim is valid. */
   readonly ask: <Answer>(step: () => Promise<Answer>, revoked: AbortSignal) => Promise<Answer>;
   readonly nextCall: () => number;
+  /** Called with what the store has recorded: the heartbeat that brings it may never be answered. */
+  readonly onRecorded: (entry: BatchRecord['entry']) => void;
   /** Called when a claim has nothing left to do. */
   readonly onEnded: () => void;
 }
@@ -48,6 +50,7 @@ export class LeasedClaims {
       record: async (progress, at = new Date(clock.wallNow()).toISOString()) => {
         const record = recordOf(progress, at, nextCall());
         await send(async () => steps.record(token, record));
+        this.#options.onRecorded(record.entry);
         if (record.hasEnded) this.#end(held);
         if (isAtEnd(progress.state)) this.#countDone(batch);
       },

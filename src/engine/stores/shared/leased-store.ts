@@ -108,6 +108,9 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
       held: this.#held,
       ask: async (step, revoked) => this.#do(step, revoked),
       nextCall: () => this.#nextCall(),
+      onRecorded: (entry) => {
+        if (this.state.run) this.#journal.apply([entry]);
+      },
       onEnded: () => this.#heartbeat.lookNow(),
     });
     this.copy = new LeasedCopy({
@@ -248,14 +251,6 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
   async readRecalled(): Promise<Uint8Array> {
     const bytes = await this.#do(async () => this.#steps.recalled());
     return bytes ?? new Uint8Array();
-  }
-
-  async startOver(): Promise<void> {
-    this.#held.revokeAll();
-    const updates = await this.#do(async () => this.#steps.startOver());
-    this.#journal = new JournalReplay(this.#steps.name);
-    this.#seq = 0;
-    this.#adopt(updates);
   }
 
   async close(): Promise<void> {

@@ -192,9 +192,6 @@ export interface SharedSteps {
   /** A heartbeat: extends the claims by another lease. @param figures shown by `sluice status` */
   beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat>;
 
-  /** Drops the run and joins it anew. */
-  startOver(): Promise<Updates>;
-
   /** Drops everything but the run's identity and end. */
   clear(): Promise<void>;
 

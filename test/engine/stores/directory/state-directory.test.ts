@@ -57,9 +57,15 @@ describe('StateDirectory', () => {
     await store.record(runEntry);
     await writeFile(join(path, 'tickets'), '');
     removed.length = 0;
+    await writeFile(join(path, 'results', '000001'), '{}');
     await store.startOver();
     expect(removed[0]).toContain('journal');
     expect(removed.at(-1)).toBe('dropped');
+    expect(store.state.run).toBeUndefined();
+    expect(await readdir(join(path, 'results'))).toEqual([]);
+    await expect(open()).rejects.toMatchObject({ code: 'state_locked' });
+    await store.record({ ...runEntry, id: 'fedcba9876543210' });
+    expect((await readRunState(systemFiles, path))?.run?.id).toBe('fedcba9876543210');
     removed.length = 0;
     await store.remove();
     expect(removed.slice(-3)).toEqual(['journal', 'recalled', 'run']);

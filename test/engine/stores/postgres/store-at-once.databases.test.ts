@@ -220,7 +220,7 @@ describe('a process', () => {
     const { updates } = await steps.beat([token], 0, noFigures);
     const seen = updates === gone ? 0 : (updates.at(-1)?.seq ?? 0);
     await askPostgres(`DELETE FROM ${schema}.journal WHERE batch IS NOT NULL`);
-    const refused = { code: 'service_unavailable' };
+    const refused = { code: 'store_restored' };
     await expect(steps.confirm(token)).rejects.toMatchObject(refused);
     await expect(steps.record(token, recordOf('ready', 3))).rejects.toMatchObject(refused);
     await expect(steps.beat([token], seen, noFigures)).rejects.toMatchObject(refused);
@@ -236,7 +236,7 @@ describe('a process', () => {
     // Nobody has seen of it yet.
     await askPostgres(`DELETE FROM ${schema}.journal WHERE call = 3`);
     await askPostgres(`UPDATE ${schema}.batch SET call = 2`);
-    const refused = { code: 'service_unavailable' };
+    const refused = { code: 'store_restored' };
     await expect(steps.record(token, recordOf('ready', 4))).rejects.toMatchObject(refused);
     await expect(steps.confirm(token)).rejects.toMatchObject(refused);
     await expect(steps.reserve(token)).rejects.toMatchObject(refused);

@@ -104,16 +104,16 @@ describe('a run whose database', () => {
       for (const say of said) {
         const refused = await rejection(say());
         if (refused instanceof ClaimRevokedError) continue;
-        expect(refused).toMatchObject({ code: 'service_unavailable' });
+        expect(refused).toMatchObject({ code: 'store_restored' });
         expect(refused.message).toContain('was restored, or another server has taken its place');
         // Whatever starts the processes starts another, which asks the service first.
         expect(exitCodeOf(refused)).toBe(7);
       }
       expect(claim.revoked?.aborted).toBe(true);
     }
-    await expect(two.claim([batch(2)])).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(two.claim([batch(2)])).rejects.toMatchObject({ code: 'store_restored' });
     await expect(two.record({ entry: 'resumed' })).rejects.toMatchObject({
-      code: 'service_unavailable',
+      code: 'store_restored',
     });
     // Whoever begins now knows what there is, and asks the service for the rest.
     const next = await open();
@@ -146,7 +146,7 @@ describe('a run whose database', () => {
       await client.end();
     });
     // It does write now; what it lacks of the run is for whoever asks the service first.
-    expect(await asking).toMatchObject({ code: 'service_unavailable' });
+    expect(await asking).toMatchObject({ code: 'store_restored' });
   });
 
   test('lost the end of the run keeps all of it, though whoever ended it clears it', async () => {
@@ -173,7 +173,7 @@ describe('a run whose database', () => {
        INSERT INTO ${schema}.journal (run, owner, call, entry)
        SELECT run, gen_random_uuid(), call, entry FROM lost`,
     );
-    await expect(store.record(note)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(store.record(note)).rejects.toMatchObject({ code: 'store_restored' });
     const next = await openStore({ run, schema, leaseMs: 60_000 });
     onTestFinished(async () => next.close());
     await next.record(note);
