@@ -3,27 +3,29 @@ import { crc32 } from 'node:zlib';
 import { limits } from '../../contract/limits.js';
 import type { BatchGroup } from '../addresses/address.js';
 
-/** A TXT file of unique addresses of one batch group, ready for the service. */
-export interface Batch {
+/** Which lines of a run a batch has. */
+export interface BatchLines {
   /** Number within its run, from 0; the parts of a batch share it. */
   readonly id: number;
-  readonly group: BatchGroup;
   /** Number of lines. */
   readonly addresses: number;
+  /** Its lines within a batch that was too large for the service and is sent in parts. */
+  readonly part?: BatchPart | undefined;
+}
+
+/** A TXT file of unique addresses of one batch group, ready for the service. */
+export interface Batch extends BatchLines {
+  readonly group: BatchGroup;
   /** Size of the TXT file. */
   readonly sizeBytes: number;
   /** Checksum (CRC-32) of the TXT file: the same rows make the same batches. */
   readonly checksum: number;
-  /** Its lines within a batch that was too large for the service and is sent in parts. */
-  readonly part?: BatchPart | undefined;
   /**
    * The TXT file from its beginning, as often as called: UTF-8, one address a line, LF after each, no header,
    * no byte-order mark.
    */
   open(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
-
-export type BatchLines = Pick<Batch, 'id' | 'addresses' | 'part'>;
 
 interface BatchPart {
   /** Number of its first line among those of the whole batch, from 0. */
@@ -66,6 +68,13 @@ export interface UploadName {
   /** First line and end, from 0, of a part. */
   readonly lines: { readonly start: number; readonly end: number } | undefined;
   readonly attempt: number;
+}
+
+/** The label of what an upload has: see {@link batchLabel}. */
+export function uploadLabel({ id, lines }: UploadName): string {
+  if (!lines) return batchLabel({ id, addresses: 0 });
+  const { start, end } = lines;
+  return batchLabel({ id, addresses: end - start, part: { start, of: 0 } });
 }
 
 /**

@@ -16,14 +16,14 @@ import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
 import { isWithoutAnswer } from './batch-errors.js';
 import { openExport } from './batch-exports.js';
-import type { CollectedExport, DrivePorts } from './drive-ports.js';
+import type { CollectedExport, DrivePorts, LaunchPorts } from './drive-ports.js';
 import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js';
 import { type KnownAccount, OneAccount } from './one-account.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
 
 /** Where batches are recorded and their results go. */
-interface PoolPorts extends Pick<DrivePorts, 'leavesLaunched' | 'checkBeforeLaunch'> {
+interface PoolPorts extends LaunchPorts {
   /** The claim on an added batch or part. @throws ClaimRevokedError */
   claim(batch: Batch): BatchClaim;
   /** Its state in an earlier process. @default none */

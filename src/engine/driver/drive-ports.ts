@@ -15,8 +15,22 @@ export interface CollectedExport extends ExportTally {
   keep(): Promise<void> | void;
 }
 
+/** What a run decides about the launches of its batches. */
+export interface LaunchPorts {
+  /**
+   * Whether a batch is left to the service once it is being verified.
+   * @default false
+   */
+  leavesLaunched?(): boolean;
+  /**
+   * Called before each launch: gives another upload of the batch that another process made or launched.
+   * @default there is no other process
+   */
+  checkBeforeLaunch?(batch: Batch, state: BatchState): Promise<BatchState>;
+}
+
 /** What one batch is driven with. */
-export interface DrivePorts {
+export interface DrivePorts extends LaunchPorts {
   readonly service: VerificationService;
   /** Part of every batch's name: identifies the run. */
   readonly runId: string;
@@ -48,16 +62,6 @@ export interface DrivePorts {
    * @throws ContractError, TransportError for an incomplete export, which is fetched again
    */
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
-  /**
-   * Whether a batch is left to the service once it is being verified.
-   * @default false
-   */
-  leavesLaunched?(): boolean;
-  /**
-   * Called before each launch: gives another upload of the batch that another process made or launched.
-   * @default there is no other process
-   */
-  checkBeforeLaunch?(batch: Batch, state: BatchState): Promise<BatchState>;
   /** Called each time that the service gives an unknown status. */
   onUnknownStatus?(status: string, name: string): void;
   /** Makes a request in its turn. @default at once */

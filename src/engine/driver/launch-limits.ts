@@ -66,7 +66,7 @@ export class LaunchGate {
   }
 
   /** Reserves the credits of a launch; `false` when it must not take place. */
-  async reserve(batch: Batch, claim: Pick<BatchClaim, 'reserve'>): Promise<boolean> {
+  async reserve(batch: Batch, claim: BatchClaim): Promise<boolean> {
     const { group, addresses } = batch;
     if (!this.#isOpenTo(batch)) return false;
     const reservation = await claim.reserve(this.#maxCredits);
@@ -97,7 +97,10 @@ export class LaunchGate {
   }
 }
 
-type Size = Pick<Batch, 'sizeBytes' | 'addresses'>;
+interface Size {
+  readonly sizeBytes: number;
+  readonly addresses: number;
+}
 
 /**
  * Sizes refused by the service in a run (413). Whether it counts bytes or rows is unknown: a batch at least

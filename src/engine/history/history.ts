@@ -223,7 +223,7 @@ export class History implements ResultHistory {
       const { word0, word1, word2, word3 } = this.#hash;
       hashes.push({ word0, word1, word2, word3 });
     }
-    for (const frame of launchedFrames({ batchUuid, group }, hashes)) {
+    for (const frame of launchedFrames(batchUuid, group, hashes)) {
       await this.#append(frame);
       this.#launched.take(frame);
     }
@@ -274,13 +274,13 @@ export class History implements ResultHistory {
 
   /** Rows of a list in its last run that had any. */
   rowsBefore(input: string): number | undefined {
-    const runs = this.#runs.before({ id: '', list: listOf(input) });
+    const runs = this.#runs.before('', listOf(input));
     return runs.findLast(({ rows }) => rows > 0)?.rows;
   }
 
   /** Compares a run with the earlier ones of its list. */
   compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
-    const runs = this.#runs.before({ id, list: listOf(summary.input) });
+    const runs = this.#runs.before(id, listOf(summary.input));
     // One empty night does not make the next one unusual.
     const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
     const run = pastRunOf(summary, this.#clock.wallNow());

@@ -106,7 +106,7 @@ export class LaunchedBatches {
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
     for (const runId of this.#uploads) yield uploadsFrame(runId);
     for (const [batchUuid, { group }] of this.#batches) {
-      yield* launchedFrames({ batchUuid, group }, [...this.#hashes(batchUuid)].filter(isKept));
+      yield* launchedFrames(batchUuid, group, [...this.#hashes(batchUuid)].filter(isKept));
     }
   }
 
@@ -132,7 +132,8 @@ export function uploadsFrame(runId: string): Frame {
 }
 
 export function* launchedFrames(
-  { batchUuid, group }: Pick<LaunchedBatch, 'batchUuid' | 'group'>,
+  batchUuid: string,
+  group: BatchGroup,
   hashes: readonly HashWords[],
 ): Generator<Frame> {
   const meta = { launched: { batchUuid, ...group } };

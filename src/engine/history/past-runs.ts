@@ -34,7 +34,7 @@ export class PastRuns {
   }
 
   /** The latest runs of a list without this one, oldest first. */
-  before({ id, list }: Pick<KeptRun, 'id' | 'list'>): readonly PastRun[] {
+  before(id: string, list: string): readonly PastRun[] {
     const runs = [...this.#runs.values()].filter((run) => run.list === list && run.id !== id);
     return runs.slice(-mostCompared).map(({ figures }) => figures);
   }

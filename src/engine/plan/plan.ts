@@ -208,9 +208,7 @@ interface CountryOfAllRows {
  *
  * @throws ConfigurationError `invalid_option`, `country_missing`
  */
-export function checkCountries(
-  options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'countryFrom' | 'phone'>,
-): void {
+export function checkCountries(options: CountryOptions & ColumnOptions): void {
   const country = readCountry(options.country);
   const emailCountry = readCountry(options.emailCountry);
   const { countryColumn, countryFrom } = options;

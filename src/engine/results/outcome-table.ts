@@ -6,7 +6,7 @@ export const verdicts = ['valid', 'wrong', 'unknown', 'none'] as const;
 export type Verdict = (typeof verdicts)[number];
 
 /** Of a record with more than one flag set, wrong counts before unknown before valid. */
-export function verdictOf({ values }: Pick<Outcome, 'values'>): Verdict {
+export function verdictOf({ values }: { readonly values: Outcome['values'] }): Verdict {
   const [valid, wrong, unknown] = values ?? [];
   if (wrong === true) return 'wrong';
   if (unknown === true) return 'unknown';

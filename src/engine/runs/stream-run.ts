@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { checkHistoryService } from '../plan/result-cache.js';
 import { type BatchProgress, batchStage } from '../batches/claim.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
-import { type JoinedRows, type SinkWriting, holdSinks } from '../../lists/rows/sink.js';
+import { type JoinedRows, type Sink, type SinkWriting, holdSinks } from '../../lists/rows/sink.js';
 import { dropWriting } from '../../lists/rows/guarded-ends.js';
-import type { SourceReading } from '../../lists/rows/source.js';
+import type { Source, SourceReading } from '../../lists/rows/source.js';
 import { countVerified, type ColumnLayout } from '../columns/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
 import { askedSource, unsplitRows } from './planning/split-cells.js';
@@ -28,7 +28,7 @@ import { openList } from './planning/plan-input.js';
 import { openSink } from './output/write-output.js';
 import { findEnds, type SourceInput } from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';
-import type { ResolvedRun, StreamRunSettings } from './options/run-options.js';
+import type { StreamRunSettings } from './options/run-options.js';
 import { streamRunShape } from './options/option-shapes.js';
 import { summarize } from '../summary/build-summary.js';
 import type { Summary } from '../summary/summary.js';
@@ -75,8 +75,11 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
   );
 }
 
-type ResolvedStreamRun = StreamRunSettings &
-  Pick<ResolvedRun, 'source' | 'sink'> & { readonly suppressed: Suppressed | undefined };
+type ResolvedStreamRun = StreamRunSettings & {
+  readonly source: Source;
+  readonly sink: Sink;
+  readonly suppressed: Suppressed | undefined;
+};
 
 async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();

@@ -11,10 +11,7 @@ import type { BatchReport, ColumnHints, CreditSummary, TypeSummary } from './fig
 
 interface Summarized {
   readonly input: string;
-  readonly sink: Pick<
-    Sink,
-    'name' | 'rowsLeftOut' | 'rowsRepeated' | 'validLeftOut' | 'outputs' | 'skippedUpdates'
-  >;
+  readonly sink: Sink;
   readonly service: string;
   readonly rows: number;
   /** The options of the run. */
@@ -35,7 +32,7 @@ export interface Balances {
 }
 
 /** Rows of a table that others changed or deleted during the verification. */
-export function rowsLeftAlone(sink: Pick<Sink, 'skippedUpdates'>): number {
+export function rowsLeftAlone(sink: Sink): number {
   const { changed = 0, gone = 0 } = sink.skippedUpdates?.() ?? {};
   return changed + gone;
 }

@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import type { JoinedRows } from '../../lists/rows/sink.js';
+import type { RowsFrom } from '../../lists/rows/sink.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { Plan } from '../plan/plan.js';
 import { isDisposable, qualityOf, verdictOf } from '../results/outcome-table.js';
@@ -33,7 +33,7 @@ export class OutcomeTally {
    * @param outcomes of whole rows, `plan.width` each
    * @param rows the rows themselves. @default not examined
    */
-  add(outcomes: Uint32Array, rows?: Pick<JoinedRows, 'chunk' | 'from'>): void {
+  add(outcomes: Uint32Array, rows?: RowsFrom): void {
     const width = this.#counts.length;
     if (rows) {
       this.refused.add(outcomes, rows);
@@ -133,7 +133,7 @@ export class MisspeltDomains {
   }
 
   /** @param count number of rows, from row `from` of the chunk */
-  add({ chunk, from }: Pick<JoinedRows, 'chunk' | 'from'>, count: number): void {
+  add({ chunk, from }: RowsFrom, count: number): void {
     const to = from + Math.min(count, this.#mostRows - this.#rows);
     this.#rows += to - from;
     for (const { column, position } of this.#columns) {

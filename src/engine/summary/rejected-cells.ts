@@ -1,6 +1,6 @@
 import type { CountryCode } from '../../contract/countries.js';
 import { type CellText, invalidText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
-import type { JoinedRows } from '../../lists/rows/sink.js';
+import type { RowsFrom } from '../../lists/rows/sink.js';
 import { maskedText } from '../../platform/text/printable.js';
 import { trimCell } from '../addresses/address.js';
 import { cellForm } from '../addresses/looks-like.js';
@@ -51,7 +51,7 @@ export class RejectedCells {
   }
 
   /** @param outcomes of whole rows, from row `from` of the chunk */
-  add(outcomes: Uint32Array, { chunk, from }: Pick<JoinedRows, 'chunk' | 'from'>): void {
+  add(outcomes: Uint32Array, { chunk, from }: RowsFrom): void {
     const { columns, countryPosition } = this.#layout;
     const width = columns.length;
     const before = this.#rows;

@@ -6,12 +6,16 @@ import type { Notice } from '../../platform/text/notices.js';
 
 export type OutputCell = string | boolean | number | null;
 
-/** Settled rows, in order: a stretch of a chunk with the outcome of each cell. */
-export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
+/** Rows of a chunk, from one of them on. */
+export interface RowsFrom<Chunk extends RowChunk = RowChunk> {
   /** The rows as read. */
   readonly chunk: Chunk;
   /** First row of the stretch. */
   readonly from: number;
+}
+
+/** Settled rows, in order: a stretch of a chunk with the outcome of each cell. */
+export interface JoinedRows<Chunk extends RowChunk = RowChunk> extends RowsFrom<Chunk> {
   /** The row after its last. */
   readonly to: number;
   /**

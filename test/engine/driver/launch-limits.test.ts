@@ -7,6 +7,8 @@ import { BudgetError } from '../../../src/platform/errors/errors.js';
 import { makeBatch } from './driving.js';
 import { refusal } from './fake-service.js';
 
+const anyClaim = new LocalClaims().claim(makeBatch(), planned, () => undefined);
+
 /** Asks the gate for the launches of batches of so many addresses, one after the other. */
 async function ask(gate: LaunchGate, ...sizes: number[]): Promise<boolean[]> {
   const claims = new LocalClaims();
@@ -45,7 +47,7 @@ describe('LaunchGate', () => {
     gate.close(new BudgetError('second'));
     expect(gate.closedBy).toBe(first);
     const reserve = async (): Promise<never> => Promise.reject(new Error('it was asked'));
-    expect(await gate.reserve(makeBatch(), { reserve })).toBe(false);
+    expect(await gate.reserve(makeBatch(), { ...anyClaim, reserve })).toBe(false);
   });
 
   it('lets nothing be launched while it is held, and goes on where it is let go', async () => {
@@ -61,6 +63,7 @@ describe('LaunchGate', () => {
     async (how) => {
       const gate = new LaunchGate();
       const reserved = gate.reserve(makeBatch(), {
+        ...anyClaim,
         reserve: async () => ({ isGranted: true, credits: 2 }),
       });
       if (how === 'close') gate.close(refusal(402, 'launchBatch'));

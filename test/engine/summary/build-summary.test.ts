@@ -8,6 +8,7 @@ import {
 import { noTimes, type DrivenBatch } from '../../../src/engine/batches/batch-log.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import { layOutColumns } from '../../../src/engine/columns/column-layout.js';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import { Plan } from '../../../src/engine/plan/plan.js';
 import { type Balances, summarize } from '../../../src/engine/summary/build-summary.js';
@@ -98,7 +99,7 @@ describe('summarize', () => {
     const tally = new OutcomeTally(plan);
     return summarize({
       input: 'in',
-      sink: { name: 'out' },
+      sink: { ...fileSink('out.csv'), name: 'out' },
       service: 'local',
       rows: 1,
       asked: {},

@@ -1,5 +1,12 @@
 import { isLaunched } from './delete-uploads.js';
-import { uuidKey, batchLabel, parseBatchName, type UploadName, type BatchLines } from '../batch.js';
+import {
+  uuidKey,
+  batchLabel,
+  uploadLabel,
+  parseBatchName,
+  type UploadName,
+  type BatchLines,
+} from '../batch.js';
 import { isExportWrong, mayHaveLaunched, type Elected, type BatchState } from '../batch-state.js';
 import { learn } from '../transitions.js';
 import type { VerificationService } from '../../../client/client.js';
@@ -128,7 +135,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-interface RunUpload extends BatchUpload, Pick<UploadName, 'id' | 'lines'> {}
+interface RunUpload extends BatchUpload, UploadName {}
 
 /** The uploads of one run on the service, by its list, whichever process made them. */
 export class RunUploads {
@@ -172,7 +179,7 @@ export class RunUploads {
   /** Uploads of a batch or a part, as a whole. */
   of(batch: BatchLines): readonly BatchUpload[] {
     const label = batchLabel(batch);
-    return this.#ofNumber(batch.id).filter((upload) => labelOf(upload) === label);
+    return this.#ofNumber(batch.id).filter((upload) => uploadLabel(upload) === label);
   }
 
   /** Whether parts of a batch or a part were uploaded: then it is split. */
@@ -213,10 +220,4 @@ export class RunUploads {
     });
     this.#uploads = uploads;
   }
-}
-
-function labelOf({ id, lines }: Pick<UploadName, 'id' | 'lines'>): string {
-  if (!lines) return batchLabel({ id, addresses: 0 });
-  const { start, end } = lines;
-  return batchLabel({ id, addresses: end - start, part: { start, of: 0 } });
 }

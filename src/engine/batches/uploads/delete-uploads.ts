@@ -11,7 +11,7 @@ import {
   isLaunchInDoubt,
   mayHaveLaunched,
 } from '../batch-state.js';
-import { type Batch, batchLabel, parseBatchName, uuidKey } from '../batch.js';
+import { type Batch, batchLabel, parseBatchName, uploadLabel, uuidKey } from '../batch.js';
 import { isVisible, type ListOptions, readList } from './list-uploads.js';
 
 type Deleting = Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>;
@@ -68,7 +68,7 @@ export async function deleteBatch(
   uuid: string,
   areResultsSafe: boolean,
   signal: AbortSignal,
-  only: Pick<CallOptions, 'timeoutMs' | 'maxRetries'> = {},
+  only: CallOptions = {},
 ): Promise<'gone' | 'left' | 'launched'> {
   const end = await tryToDelete(service, uuid, areResultsSafe, { ...only, signal });
   return end === 'not_found' ? 'gone' : end;
@@ -237,12 +237,7 @@ export async function deleteOrphans(
   const isUnwanted = ({ batch_uuid, name }: ListedUpload): boolean => {
     const upload = parseBatchName(name, runId);
     if (!upload) return false;
-    const { id, lines } = upload;
-    const label = batchLabel({
-      id,
-      addresses: lines ? lines.end - lines.start : 0,
-      part: lines && { start: lines.start, of: lines.end },
-    });
+    const label = uploadLabel(upload);
     listed.add(label).add(name);
     if (deleted.has(uuidKey(batch_uuid))) return true;
     return kept.has(label) ? kept.get(label) !== uuidKey(batch_uuid) : hasSurplus;

@@ -1,5 +1,5 @@
 import type { VerificationService } from '../../../client/client.js';
-import { scanBatches } from '../../../client/batch-list.js';
+import { type BatchLister, scanBatches } from '../../../client/batch-list.js';
 import type { BatchSummary } from '../../../contract/bodies.js';
 import { ContractError, DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -22,7 +22,7 @@ export interface ListOptions {
  * @throws DeadlineError when it does not end; as requests do
  */
 export async function readList(
-  service: Pick<VerificationService, 'listBatches'>,
+  service: BatchLister,
   { signal, clock, deadlineMs: ms, timeoutMs }: ListOptions,
   take: (item: BatchSummary) => void,
 ): Promise<void> {

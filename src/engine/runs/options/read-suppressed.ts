@@ -9,7 +9,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/column-lookup.js';
-import { type CountryOptions, readCountry } from '../../plan/plan.js';
+import { readCountry } from '../../plan/plan.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
 import { type RunProgress, noticed } from '../reporting/run-progress.js';
 import { isLocationName, sourceOf, type SourceInput } from './source-and-sink.js';
@@ -49,7 +49,8 @@ export async function readSuppressed(
     country,
     signal,
     onProgress,
-  }: Pick<CountryOptions, 'country'> & {
+  }: {
+    readonly country?: string | undefined;
     readonly signal?: AbortSignal | undefined;
     readonly onProgress?: ((progress: RunProgress) => void) | undefined;
   },

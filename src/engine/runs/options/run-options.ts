@@ -240,6 +240,14 @@ export interface ResolvedRun extends Omit<
   readonly signal: AbortSignal;
 }
 
+/** What a run, or an estimate of it, is compared by with the run before. */
+export interface ComparedRun extends Omit<
+  ResolvedRun,
+  'client' | 'sink' | 'concurrency' | 'clock'
+> {
+  readonly sink: Sink | undefined;
+}
+
 /** The options of a run that keeps nothing on disk. */
 export type StreamRunOptions<From extends SourceInput = SourceInput> = StreamRunSettings<From> &
   TargetChoice;

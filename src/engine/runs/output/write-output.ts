@@ -17,11 +17,17 @@ import { unsplitRows } from '../planning/split-cells.js';
 import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
 import type { OnNotice } from '../../../platform/text/notices.js';
 
-interface WriteOutputOptions {
+interface SinkOptions {
   readonly source: Source;
   readonly sink: Sink;
   readonly runId?: string;
   readonly plan: Plan;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the sink's notices. */
+  readonly onNotice?: OnNotice;
+}
+
+interface WriteOutputOptions extends SinkOptions {
   readonly tickets: TicketFile;
   /** The plan's entry: the second reading must match it. */
   readonly entry: PlanEntry;
@@ -36,8 +42,6 @@ interface WriteOutputOptions {
   /** Called and awaited right before the output is put in place. */
   readonly confirm?: (() => Promise<void>) | undefined;
   readonly onRows: (rows: number) => void;
-  /** Called with the sink's notices. */
-  readonly onNotice?: OnNotice;
 }
 
 /**
@@ -70,16 +74,7 @@ export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeT
 
 /** Opens a sink for a reading, which is closed when that fails. */
 export async function openSink(
-  {
-    source,
-    sink,
-    plan,
-    runId,
-    onNotice,
-    signal,
-  }: Pick<WriteOutputOptions, 'source' | 'sink' | 'plan' | 'runId' | 'onNotice'> & {
-    readonly signal?: AbortSignal | undefined;
-  },
+  { source, sink, plan, runId, onNotice, signal }: SinkOptions,
   reading: SourceReading,
   onTextColumn?: OpenSinkOptions['onTextColumn'],
 ): Promise<SinkWriting> {

@@ -10,7 +10,7 @@ import { mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
 import type { BatchStorage } from '../../plan/batch-cutter.js';
 import { damaged } from '../../stores/directory/journal.js';
-import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import type { DirectoryState } from '../../stores/directory/state-directory.js';
 import type { BatchEntry, PartEntry, PlanEntry } from '../../stores/journal-entries.js';
 import type { EarlierRun, JournaledBatches } from '../../stores/run-state.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -151,7 +151,7 @@ interface EarlierBatch {
 /** Batches of which an earlier run has sent something; parts in place of split ones. */
 export async function earlierBatches(
   files: FileSystem,
-  store: Pick<StateDirectory, 'of'>,
+  stored: DirectoryState,
   run: EarlierRun,
 ): Promise<readonly EarlierBatch[]> {
   const found: EarlierBatch[] = [];
@@ -161,7 +161,7 @@ export async function earlierBatches(
     if (entry.state.stage !== 'split') found.push({ batch, entry });
     else for (const part of await halveBatch(batch)) await take(part);
   };
-  const { batchesPath } = store.of(run);
+  const { batchesPath } = stored.of(run);
   for (const batch of await plannedBatches(files, batchesPath, run.plan, paidNumbers(run))) {
     await take(batch);
   }

@@ -216,7 +216,7 @@ export async function startValidating(
     onProgress,
     signal,
   }: {
-    readonly sink: Pick<Sink, 'validate'>;
+    readonly sink: Sink;
     readonly runId?: string;
     readonly onProgress?: ((progress: RunProgress) => void) | undefined;
     readonly signal: AbortSignal;

@@ -125,7 +125,7 @@ export interface OpenRecall {
 }
 
 interface RecallOptions {
-  readonly state: Pick<RunState, 'plan' | 'earlier'>;
+  readonly state: RunState;
   readonly recalledPath: string;
   readonly files: FileSystem;
   readonly seed: Uint8Array;

@@ -11,7 +11,6 @@ import { addressesIn } from '../../addresses/looks-like.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { notice } from '../../../platform/text/notices.js';
 import { limitedSource } from '../../../lists/rows/sources/derived-sources.js';
-import type { ListOptions } from '../options/run-options.js';
 
 /** By verified column: position and type. */
 type SplitColumns = readonly { readonly type: VerificationType; readonly position: number }[];
@@ -19,7 +18,10 @@ type SplitColumns = readonly { readonly type: VerificationType; readonly positio
 /** The source itself, or with `splitCells` or `limit` one with split cells or the first rows. */
 export function askedSource(
   source: Source,
-  options: ColumnOptions & Pick<ListOptions, 'splitCells' | 'limit'>,
+  options: ColumnOptions & {
+    readonly splitCells?: boolean | undefined;
+    readonly limit?: number | undefined;
+  },
 ): Source {
   const split = options.splitCells === true ? splitCellsSource(source, options) : source;
   return limitedSource(split, options.limit);

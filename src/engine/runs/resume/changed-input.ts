@@ -1,21 +1,20 @@
-import type { Sink } from '../../../lists/rows/sink.js';
 import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { counted, startText } from '../../../platform/text/shown-numbers.js';
 import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
-import { mayHaveLaunched } from '../../batches/batch-state.js';
-import { readLines } from '../../batches/batch.js';
+import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
+import { type Batch, readLines } from '../../batches/batch.js';
 import type { AddressBook } from '../../plan/address-book.js';
 import { Plan } from '../../plan/plan.js';
 import { addressOf } from '../../plan/result-join.js';
 import { LocalRunClaims } from '../../stores/directory/local-claims.js';
-import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import type { DirectoryState, StateDirectory } from '../../stores/directory/state-directory.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import { entryOf, hasPaid, emptyRunState } from '../../stores/run-state.js';
 import type { BatchStore } from '../../stores/run-store.js';
 import { settleRun } from '../execution/run-driver.js';
-import type { ResolvedRun } from '../options/run-options.js';
+import type { ComparedRun, ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { readRecalled } from '../planning/recalled-results.js';
@@ -185,10 +184,8 @@ async function decide(
 
 /** A run whose list has changed. */
 interface ChangedRun {
-  readonly run: Pick<ResolvedRun, 'source' | 'files' | 'history' | 'onChange' | 'limit'> & {
-    readonly sink?: Sink | undefined;
-  };
-  readonly store: Pick<StateDirectory, 'recalledPath' | 'state'>;
+  readonly run: ComparedRun;
+  readonly store: DirectoryState;
   /** The run, and its plan. */
   readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
   /** The change, as text. */
@@ -258,7 +255,10 @@ function refusalOf(
   );
 }
 
-type KnownBatch = Pick<DrivenBatch, 'batch' | 'state'>;
+interface KnownBatch {
+  readonly batch: Batch;
+  readonly state: BatchState;
+}
 
 /** Paid addresses of one list, and those that another needs. */
 type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;

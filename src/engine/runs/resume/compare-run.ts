@@ -7,7 +7,7 @@ import type { RunState } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import { isExportRetriable } from '../../batches/batch-state.js';
 import { notice } from '../../../platform/text/notices.js';
-import type { ResolvedRun } from '../options/run-options.js';
+import type { ComparedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -40,9 +40,7 @@ export function sendsEarlierAgain(
  * A finished run that lacks paid results requests them before anything else, whatever list comes. Addresses
  * that failed otherwise are sent again, as by any later run.
  */
-export function withRetriableExports<
-  Run extends Pick<ResolvedRun, 'retryFailed' | 'onChange' | 'onProgress'>,
->(run: Run, state: RunState): Run {
+export function withRetriableExports<Run extends ComparedRun>(run: Run, state: RunState): Run {
   const owed = [...state.batches.values()].filter((entry) => isExportRetriable(entry.state)).length;
   if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
   const { startedAt: started_at } = state.run;

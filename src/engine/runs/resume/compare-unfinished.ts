@@ -1,7 +1,6 @@
 import type { Client } from '../../../client/client.js';
 import { verificationTypes } from '../../../contract/enums.js';
 import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
-import type { Sink } from '../../../lists/rows/sink.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { mayHaveLaunched } from '../../batches/batch-state.js';
 import type { Batch } from '../../batches/batch.js';
@@ -12,7 +11,7 @@ import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import { addressesOf, hasSent } from '../../stores/run-state.js';
 import { statusOf } from '../../stores/run-status.js';
 import type { UnfinishedRun } from '../../summary/summary.js';
-import type { ResolvedRun } from '../options/run-options.js';
+import type { ComparedRun } from '../options/run-options.js';
 import { type LeftToSend, needOf, nothingLeft } from '../credits.js';
 import { earlierBatches } from '../planning/batch-files.js';
 import { openRecall, type OpenRecall } from '../planning/recalled-results.js';
@@ -35,10 +34,9 @@ import { doubtfulState } from './reconcile.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
 
 /** The options of an estimate that a run compares with an unfinished one. */
-type ComparedOptions = Omit<ResolvedRun, 'client' | 'sink' | 'concurrency' | 'clock'> & {
-  readonly sink: Sink | undefined;
+interface ComparedOptions extends ComparedRun {
   readonly client: Client | undefined;
-};
+}
 
 type Judged = Pick<UnfinishedRun, 'action' | 'why' | 'paid_addresses' | 'used_addresses'>;
 

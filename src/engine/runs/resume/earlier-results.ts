@@ -12,18 +12,19 @@ import type { AddressResult, ReportedResults } from '../../plan/result-cache.js'
 import { addressOf } from '../../plan/result-join.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
-import type { StateDirectory } from '../../stores/directory/state-directory.js';
-import { type EarlierRun, hasPaid, type RunState } from '../../stores/run-state.js';
+import type { DirectoryState } from '../../stores/directory/state-directory.js';
+import { type EarlierRun, hasPaid } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { earlierBatches } from '../planning/batch-files.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
-/** Whose state it is, and its reader. */
 interface CarriedOptions {
-  readonly store: Pick<StateDirectory, 'of'> & { readonly state: Pick<RunState, 'earlier'> };
+  readonly stored: DirectoryState;
   readonly files: FileSystem;
+  /** Its runs. @default those that its run replaced */
+  readonly earlier?: readonly EarlierRun[];
 }
 
 /**
@@ -70,11 +71,15 @@ interface EarlierResults extends ReportedResults {
 }
 
 /** An address that may have been paid counts, even without a result: it is not paid again by itself. */
-async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<EarlierResults> {
-  for (const run of store.state.earlier.filter(hasPaid)) {
-    const { results } = store.of(run);
+async function* resultsBefore({
+  stored,
+  files,
+  earlier = stored.state.earlier,
+}: CarriedOptions): AsyncGenerator<EarlierResults> {
+  for (const run of earlier.filter(hasPaid)) {
+    const { results } = stored.of(run);
     const outcomes = new OutcomeTable();
-    for (const { batch, entry } of await earlierBatches(files, store, run)) {
+    for (const { batch, entry } of await earlierBatches(files, stored, run)) {
       const { state } = entry;
       if (!mayHaveLaunched(state)) continue;
       // A failed one may have been continued since.

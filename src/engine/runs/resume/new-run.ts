@@ -10,7 +10,7 @@ import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { asJson } from './compare-run.js';
 import { balanceNotices, budgetNotices, nothingLeft } from '../credits.js';
 import { runShape } from '../options/option-shapes.js';
-import type { ResolvedRun } from '../options/run-options.js';
+import type { ComparedRun, ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -26,7 +26,7 @@ export async function beginRun(
   client: Client,
   store: StateDirectory,
   options: ResolvedRun,
-  given: Pick<RunEntry, 'outputId' | 'retries'> = {},
+  given: { readonly outputId?: string; readonly retries?: boolean } = {},
 ): Promise<RunEntry> {
   const place = await store.place();
   const entry = { ...(await newRun(client, options)), ...(place && { place }), ...given };
@@ -61,9 +61,7 @@ export function decisionsOf(options: ResolvedRun): Decisions {
 }
 
 /** Those that decide the rows and the batches. */
-export function rowDecisionsOf(
-  options: Pick<ResolvedRun, 'source' | 'settings' | 'decides'>,
-): Decisions['decides'] {
+export function rowDecisionsOf(options: ComparedRun): Decisions['decides'] {
   const { source, settings = {} } = options;
   return asJson<unknown>({
     input: source.name,

@@ -181,7 +181,7 @@ export class DirectoryRun implements RunLocation {
   }
 
   async keepResults(history: History): Promise<void> {
-    await keepCarried({ store: this.store, files: this.run.files }, history);
+    await keepCarried({ stored: this.store, files: this.run.files }, history);
   }
 
   async end(isWorthKeeping: boolean): Promise<void> {
@@ -280,7 +280,7 @@ export class DirectoryRun implements RunLocation {
           history,
           columns: this.run,
           carried: async () =>
-            carriedEntries({ store: this.store, files, seed, retries: entry.retries === true }),
+            carriedEntries({ stored: this.store, files, seed, retries: entry.retries === true }),
         }),
       }),
       runId: outputIdOf(entry),

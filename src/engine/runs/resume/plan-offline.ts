@@ -40,18 +40,18 @@ export async function planOffline(
     const current: EarlierRun = { run: entry, plan, batches, generation };
     const earlier = [...state.earlier, { ...current, batches: ended }];
     const seed = Buffer.from(entry.seed, 'hex');
-    const store = { state: { ...state, earlier }, of: (kept: EarlierRun) => before.of(kept) };
     const plannedInput = await read({
       scratch,
       planned: undefined,
       recalled: await openRecall({
-        state: { plan: undefined, earlier },
+        state: { ...state, plan: undefined, earlier },
         recalledPath: scratch.recalledPath,
         files,
         seed,
         history: run.history,
         columns: run,
-        carried: async () => carriedEntries({ store, files, seed, retries: false }),
+        carried: async () =>
+          carriedEntries({ stored: before, earlier, files, seed, retries: false }),
       }),
     });
     return {

@@ -20,13 +20,7 @@ import { syncDirectory, type FileSystem } from '../../../platform/files/file-sys
 import { StateError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { Journal } from './journal.js';
-import {
-  hasPaid,
-  replayJournal,
-  emptyRunState,
-  type EarlierRun,
-  type RunState,
-} from '../run-state.js';
+import { hasPaid, replayJournal, emptyRunState, type RunState } from '../run-state.js';
 import { LocalRunClaims } from './local-claims.js';
 import { ResultStore } from './result-store.js';
 import {
@@ -39,7 +33,7 @@ import type { RunScratch } from '../scratch.js';
 import type { OutputClaim, RunClaim, RunStore } from '../run-store.js';
 
 /** The state from which a run resumes after a kill. Readable by its owner only. */
-export class StateDirectory implements RunStore, RunScratch {
+export class StateDirectory implements RunStore, RunScratch, DirectoryState {
   readonly path: string;
   readonly #files: FileSystem;
   readonly #lock: FileLock;
@@ -104,8 +98,7 @@ export class StateDirectory implements RunStore, RunScratch {
     return join(this.path, folderOf('batches', this.#state.generation));
   }
 
-  /** Paths of an earlier run's batches and results. */
-  of({ generation }: Pick<EarlierRun, 'generation'>): RunFolders {
+  of({ generation }: { readonly generation: number }): RunFolders {
     return foldersAt(this.#files, this.path, generation);
   }
 
@@ -132,7 +125,6 @@ export class StateDirectory implements RunStore, RunScratch {
     return join(this.path, 'service');
   }
 
-  /** Distinguishes it from copies, as far as the system can. */
   async place(): Promise<StateLocation | undefined> {
     return readStateLocation(this.#files, this.path);
   }
@@ -356,10 +348,15 @@ export async function readRunState(files: FileSystem, path: string): Promise<Run
 }
 
 /** What a state directory has of its run, read without locking it. */
-export type DirectoryState = Pick<
-  StateDirectory,
-  'path' | 'state' | 'of' | 'recalledPath' | 'place'
->;
+export interface DirectoryState {
+  readonly path: string;
+  readonly state: RunState;
+  readonly recalledPath: string;
+  /** Paths of a run's batches and results. */
+  of(run: { readonly generation: number }): RunFolders;
+  /** Distinguishes it from copies, as far as the system can. */
+  place(): Promise<StateLocation | undefined>;
+}
 
 /** @returns `undefined` without a journal */
 export async function readDirectoryState(
