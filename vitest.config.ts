@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { sourcesForTests } from './scripts/compiled-sources.mjs';
-import { LongestFirst } from './scripts/longest-first.mjs';
-import { useMemoryFolder } from './scripts/memory-folder.mjs';
-import { reportFile } from './scripts/test-report.mjs';
+import { sourcesForTests } from './scripts/tests/compiled-sources.mjs';
+import { LongestFirst } from './scripts/tests/longest-first.mjs';
+import { useMemoryFolder } from './scripts/tests/memory-folder.mjs';
+import { reportFile } from './scripts/tests/test-report.mjs';
 
 /**
  * Tests of whole runs, and those that need more than Node and npm's packages or much time, are suites with names: `x.mail.test.ts`

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { sourcesForTests } from './scripts/compiled-sources.mjs';
-import { useMemoryFolder } from './scripts/memory-folder.mjs';
+import { sourcesForTests } from './scripts/tests/compiled-sources.mjs';
+import { useMemoryFolder } from './scripts/tests/memory-folder.mjs';
 
 /** So many processes share the cases of each suite. */
 const shares = availableParallelism();

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
-import { sourcesForTests } from './scripts/compiled-sources.mjs';
-import { useMemoryFolder } from './scripts/memory-folder.mjs';
+import { sourcesForTests } from './scripts/tests/compiled-sources.mjs';
+import { useMemoryFolder } from './scripts/tests/memory-folder.mjs';
 
 const loaded = sourcesForTests();
 
@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     ...loaded.test,
     include: ['test/kill/**/*.test.ts'],
-    globalSetup: ['scripts/built-tests-setup.mjs'],
+    globalSetup: ['test/prepare-tests.ts'],
     fileParallelism: false,
     testTimeout: 3_600_000,
   },

@@ -1,6 +1,6 @@
 // `npm run bench`: answers all questions, prints the table, writes benchmarks/results.json and the table
 // and the plot in docs/performance.md.
-// `npm run bench:quick`: the same with little data, judging no times. `-- <name> …` asks only those.
+// `npm run bench -- --quick`: the same with little data, judging no times. `-- <name> …` asks only those.
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -4,7 +4,7 @@
  * with a million addresses queued: how much memory, and is one asked for twice when the service is
  * killed in the middle?
  * Data: invented addresses of 50 domains; every tenth has a mailbox.
- * Command: node benchmarks/network-asking.mjs [--addresses 20000] [--delay 100] [--queued 1000000]
+ * Command: node scripts/run-compiled.mjs network-asking [--addresses 20000] [--delay 100] [--queued 1000000]
  * The package deep-email-validator takes part where it is installed, and where this process may listen
  * on port 25 of loopback, which that package cannot be talked out of.
  * It does not show: a real network, greylisting, exchangers that refuse.

@@ -3,7 +3,7 @@
  * addresses, how fast, and in how much memory?
  * Data: invented addresses of some hundred domains; requests for credits, list, status, a small export
  * and unit verifications, in turn. The service keeps everything on disk (--data).
- * Command: node benchmarks/service-load.mjs
+ * Command: node scripts/run-compiled.mjs service-load
  * It does not show: a network; slow clients (test/service/http/crowd.test.ts); more than one core for the
  * clients, which share this process.
  */

@@ -1,9 +1,9 @@
-// `npm run api` writes the API reports anew; `npm run check:api` fails where they differ from what is
-// committed, so that a change of the public face is always seen in a review.
+// `npm run api` fails where the API reports differ from what is committed, so that a change of the public face is
+// always seen in a review; `npm run api -- --update` writes them.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
-import { buildIfStale } from './dist.mjs';
+import { buildIfStale } from './build/dist.mjs';
 import { projectRoot } from './project.mjs';
 import { runScript } from './run-tool.mjs';
 
@@ -17,7 +17,7 @@ await runScript(async () => {
   const compilerState = CompilerState.create(faces[0], { additionalEntryPoints });
   for (const face of faces) {
     const { succeeded } = Extractor.invoke(face, { localBuild, compilerState });
-    if (!succeeded) throw new Error('If the change is meant: npm run api');
+    if (!succeeded) throw new Error('If the change is meant: npm run api -- --update');
   }
 });
 

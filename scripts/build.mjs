@@ -1,8 +1,8 @@
 // `npm run build`; with `-- --if-stale` only where dist/ is not what the sources build to. npm runs it before
 // packing, and after an install in this folder: as `postprepare`, because a script named `prepare` would warn
 // whoever installs the package from a file.
-import { hasDevelopmentPackages } from './build-tools.mjs';
-import { build, buildIfStale } from './dist.mjs';
+import { hasDevelopmentPackages } from './build/build-tools.mjs';
+import { build, buildIfStale } from './build/dist.mjs';
 import { runScript } from './run-tool.mjs';
 
 await runScript(async () => {

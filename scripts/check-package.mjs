@@ -2,10 +2,13 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
-import { compiler } from './build-tools.mjs';
-import { folderBytes, installedPackages, licenceViolations } from './installed-packages.mjs';
-import { runMainJob } from './main-job.mjs';
-import { withInstalledPackage } from './packed-package.mjs';
+import { compiler } from './build/build-tools.mjs';
+import {
+  folderBytes,
+  installedPackages,
+  licenceViolations,
+} from './package/installed-packages.mjs';
+import { runMainJob, withInstalledPackage } from './package/packed-package.mjs';
 import { projectRoot, readEntries, readProjectJson } from './project.mjs';
 import { mustRun, runScript, runTool } from './run-tool.mjs';
 

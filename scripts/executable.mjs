@@ -4,8 +4,7 @@
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
-import { cachedPackage } from './cached-package.mjs';
-import { nodeBinary } from './node-binary.mjs';
+import { cachedPackage, nodeBinary } from './package/cached-package.mjs';
 import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun, runScript } from './run-tool.mjs';
 

@@ -242,7 +242,7 @@ async function findByVitest(root, args) {
 }
 
 async function findBySimulation(root) {
-  const args = ['scripts/test-simulation.mjs', '--seeds', seeds, '--until-failure'];
+  const args = ['scripts/run-compiled.mjs', 'simulation', '--seeds', seeds, '--until-failure'];
   const { code, output } = await run(root, process.execPath, args);
   if (code === 0) return undefined;
   return /^seed \d+: .*$/m.exec(output)?.[0] ?? lastLine(output);
@@ -291,7 +291,7 @@ function rowsOf(text) {
 function markdown(rows) {
   return `# Planted bugs
 
-Each patch puts one bug into the sources, of a kind that would lose rows or pay twice. They were chosen from what can go wrong, before it was looked up what the suites check. \`npm run test:planted-bugs\` plants one after the other in a copy and lets the suites run, the cheapest first, until one fails; it writes this table, and fails when a bug is caught by none or a patch no longer applies. \`npm run verify\` checks that all apply; \`npm run verify:full\` plants each and runs what the table names.
+Each patch puts one bug into the sources, of a kind that would lose rows or pay twice. They were chosen from what can go wrong, before it was looked up what the suites check. \`npm run test:planted-bugs\` plants one after the other in a copy and lets the suites run, the cheapest first, until one fails; it writes this table, and fails when a bug is caught by none or a patch no longer applies. \`npm run verify\` checks that all apply; \`npm run verify -- --full\` plants each and runs what the table names.
 
 | bug | what it does | what it breaks | caught by |
 | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,4 +18,13 @@ export async function readEntries() {
       ? []
       : [{ entry: `sluice${path.slice(1)}`, module: `src/${module}.ts` }];
   });
+}
+
+/** The modules under a folder, in the order of their names. */
+export async function sourceFiles(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
 }

@@ -1,6 +1,6 @@
 // `npm run test:slowest [-- --project long]`: runs the tests, and names the files that took longest.
 import { runTool } from './run-tool.mjs';
-import { reportFile, slowestFiles } from './test-report.mjs';
+import { reportFile, slowestFiles } from './tests/test-report.mjs';
 
 const given = process.argv.slice(2);
 const args = ['vitest', 'run', ...(given.length > 0 ? given : ['--project', 'fast'])];

@@ -20,7 +20,7 @@ console.log(`seed ${seed}`);
 
 const suites = [
   ['npx', 'vitest', 'run', '--config', 'vitest.faults.config.ts'],
-  ['node', 'scripts/test-simulation.mjs', '--pairs', pairs, '--sample', seed],
+  ['node', 'scripts/run-compiled.mjs', 'simulation', '--pairs', pairs, '--sample', seed],
 ];
 const failed = suites.filter(([command, ...args]) => {
   const env = {

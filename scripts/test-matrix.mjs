@@ -1,13 +1,12 @@
 // `npm run test:matrix`: the tests and the packed package on every Node line that is supported. With
 // version numbers as arguments, on those alone.
 import { join } from 'node:path';
-import { environmentOf, runMainJob } from './main-job.mjs';
-import { runElsewhere } from './other-runtimes.mjs';
-import { nodeBinary } from './node-binary.mjs';
-import { withInstalledPackage } from './packed-package.mjs';
+import { environmentOf, runMainJob, withInstalledPackage } from './package/packed-package.mjs';
+import { runElsewhere } from './package/other-runtimes.mjs';
+import { nodeBinary } from './package/cached-package.mjs';
 import { projectRoot } from './project.mjs';
 import { runScript, runTool } from './run-tool.mjs';
-import { readReport } from './test-report.mjs';
+import { readReport } from './tests/test-report.mjs';
 
 /** The test runner wants Node >= 20.19: on the oldest supported version only the package is run. */
 const withoutRunner = ['20.18.1'];

@@ -1,17 +1,17 @@
 // `npm run verify`: what decides whether a change lands. It draws nothing: the same cases each time. With
 // `--tests-ended-with=<code>` the tests have been run already (TEST_REPORT=tests npm test) and only their
 // report and their log are read.
-// `npm run verify:full` (`--full`): what draws its cases or takes long. It may run beside other work, and
+// `npm run verify -- --full`: what draws its cases or takes long. It may run beside other work, and
 // ends with a page of results; a case that fails there is added to the fixed ones.
 import { readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
-import { compiler } from './build-tools.mjs';
+import { compiler } from './build/build-tools.mjs';
 import { projectRoot } from './project.mjs';
 import { runTool } from './run-tool.mjs';
-import { logFile, readReport, reportFile } from './test-report.mjs';
+import { logFile, readReport, reportFile } from './tests/test-report.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -55,15 +55,21 @@ const deciding = [
     check('lint', 'oxlint'),
     check('types', 'node', compiler, '-p', 'tsconfig.json'),
     check('dead code', 'knip'),
-    check('a benchmark', 'node', 'scripts/bench.mjs', '--quick', 'cli/start'),
-    check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '200'),
-    check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '300'),
+    check('a benchmark', 'node', 'scripts/run-compiled.mjs', 'bench', '--quick', 'cli/start'),
+    check(
+      'simulation of shared runs',
+      'node',
+      'scripts/run-compiled.mjs',
+      'simulation',
+      '--shared',
+      '200',
+    ),
+    check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '300'),
     check('format', 'oxfmt', '--check'),
     check('plain words', 'node', 'scripts/check-words.mjs'),
     check('one-way imports', 'node', 'scripts/check-imports.mjs'),
     check('planted bugs apply', 'node', 'scripts/planted-bugs.mjs', '--check'),
-    check('licences', 'node', 'scripts/check-licences.mjs'),
-    check('lock file', 'node', 'scripts/check-lock.mjs'),
+    check('lock file and licences', 'node', 'scripts/check-dependencies.mjs'),
   ],
 ];
 
@@ -71,12 +77,21 @@ const full = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   [suites('long', ['long'])],
   [{ ...suites('tests with drawn values', ['fast', 'e2e']), env: { SLUICE_DRAW: '1' } }],
-  [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '10000')],
-  [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '10000')],
+  [check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '10000')],
+  [
+    check(
+      'simulation of shared runs',
+      'node',
+      'scripts/run-compiled.mjs',
+      'simulation',
+      '--shared',
+      '10000',
+    ),
+  ],
   [check('faults', 'node', 'scripts/test-faults.mjs')],
   [check('kills', 'node', 'scripts/test-kill.mjs')],
   [check('planted bugs', 'node', 'scripts/planted-bugs.mjs', '--named')],
-  [check('benchmarks', 'node', 'scripts/bench.mjs', '--quick')],
+  [check('benchmarks', 'node', 'scripts/run-compiled.mjs', 'bench', '--quick')],
   [check('Node versions', 'node', 'scripts/test-matrix.mjs')],
 ];
 

@@ -1,4 +1,4 @@
-/** A data file: the bundler inlines it as text, and Vitest loads it by scripts/text-files.mjs. */
+/** A data file: the bundler inlines it as text, and Vitest loads it by scripts/tests/compiled-sources.mjs. */
 declare module '*.txt' {
   const text: string;
   export default text;

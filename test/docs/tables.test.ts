@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { formatText } from '../../scripts/format-text.mjs';
 import { readEntries } from '../../scripts/project.mjs';
 import { Client } from '../../src/client/client.js';
 import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
@@ -15,6 +14,7 @@ import { SluiceError } from '../../src/platform/errors/sluice-error.js';
 import { type RunProgress, summaryFileSchema } from '../../src/index.js';
 import { addedColumns } from '../../src/engine/columns/added-fields.js';
 import { reasonWords } from '../../src/report/sentences/reason-words.js';
+import { expectPage } from './expect-page.js';
 import { describeHoverTexts } from './hover-texts.js';
 import { codeSpans, listItems, Page, tableRows } from './page.js';
 import {
@@ -69,9 +69,6 @@ function plainRows(page: Page, heading: string): readonly (readonly string[])[] 
   );
 }
 
-/** `npx vitest run test/docs/tables.test.ts -u` writes it. */
-const publishedSchema = '../../docs/reference/summary.schema.json';
-
 it('the published schema of a summary has the fields and the texts of its types', async () => {
   const { anyOf = [], ...whole } = z.toJSONSchema(summaryFileSchema);
   const types = ['Summary', 'Estimate', 'StoppedSummary'];
@@ -79,9 +76,7 @@ it('the published schema of a summary has the fields and the texts of its types'
     describedSchema(anyOf[at] ?? {}, 'src/index.ts', type, 'RunEnd'),
   );
   const document = { title: 'What sluice verify --summary writes', ...whole, anyOf: described };
-  await expect(await formatText(publishedSchema, JSON.stringify(document))).toMatchFileSnapshot(
-    publishedSchema,
-  );
+  await expectPage('docs/reference/summary.schema.json', [JSON.stringify(document)]);
 });
 
 describe('the topics of help', () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { diskViolations } from '../../scripts/disk-rule.mjs';
+import { diskViolations } from '../../scripts/rules/disk-rule.mjs';
 
 let source: string;
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importViolations } from '../../scripts/import-rule.mjs';
+import { importViolations } from '../../scripts/rules/import-rule.mjs';
 
 let source: string;
 

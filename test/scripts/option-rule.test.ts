@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { optionMentions, optionViolations } from '../../scripts/option-rule.mjs';
+import { optionMentions, optionViolations } from '../../scripts/rules/option-rule.mjs';
 import { commands, flagNaming } from '../../src/cli/commands.js';
 
 let source: string;

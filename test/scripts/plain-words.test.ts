@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { publicNames, readableText, wordViolations } from '../../scripts/plain-words.mjs';
+import { publicNames, readableText, wordViolations } from '../../scripts/rules/plain-words.mjs';
 
 async function found(text: string): Promise<readonly string[]> {
   const violations = await wordViolations({ page: text });

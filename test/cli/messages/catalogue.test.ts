@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { formatText } from '../../../scripts/format-text.mjs';
+import { expectPage } from '../../docs/expect-page.js';
 import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { catalogue } from '../../../src/cli/messages/catalogue.js';
 import { type EventName, type Message, sentencesOf } from '../../../src/cli/messages/message.js';
@@ -16,7 +15,6 @@ import { formsOf, hostileNames } from '../../hostile-names.js';
 import { parseLog } from '../harness/logged-events.js';
 import { readAll } from '../harness/read-all.js';
 
-const page = fileURLToPath(new URL('../../../docs/reference/events.md', import.meta.url));
 const events = Object.keys(catalogue) as EventName[];
 
 interface Definition {
@@ -94,14 +92,12 @@ describe('the catalogue of events', () => {
     const ofRuns = Object.entries(runSentences).map(([code, definition]) =>
       entry(`### ${code}`, definition, definition.sentence as Sentence),
     );
-    const head = [
+    await expectPage('docs/reference/events.md', [
       '# Every event',
       '',
-      'What commands say on standard error is an event: a line for people, an object with these fields under [`--json-log`](../observability.md#logs). Below each is the sentence with the fields of an example. This page is written by its test: `npx vitest run -u test/cli/messages/catalogue.test.ts`.',
+      'What commands say on standard error is an event: a line for people, an object with these fields under [`--json-log`](../observability.md#logs). Below each is the sentence with the fields of an example. Made by `npm run pages`.',
       '',
-    ].join('\n');
-    const text = [
-      head,
+      '',
       ...ofEvents,
       '## Notices\n\nThe codes of `notice`.\n',
       ...ofNotices,
@@ -109,8 +105,7 @@ describe('the catalogue of events', () => {
       ...ofAdvice,
       '## Runs\n\nWhere a run is, how it ended and what to do then: `so_far`, `resumable` and `error` are made of these.\n',
       ...ofRuns,
-    ].join('\n');
-    await expect(await formatText(page, text)).toMatchFileSnapshot(page);
+    ]);
   });
 
   it('has names as they are in every line, and sends a terminal nothing that steers it', () => {

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeBinary } from '../../../scripts/node-binary.mjs';
+import { nodeBinary } from '../../../scripts/package/cached-package.mjs';
 import { projectRoot } from '../../../scripts/project.mjs';
 import { runTool } from '../../../scripts/run-tool.mjs';
 import { debianProgram } from '../../servers/debian-program.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
-import { buildIfStale } from '../../../scripts/dist.mjs';
+import { buildIfStale } from '../../../scripts/build/dist.mjs';
 import { mariadbProgram, startMariadb } from '../../servers/start-mariadb.js';
 import { pgbouncerProgram } from '../../servers/start-pgbouncer.js';
 import { startPostgres, type DatabaseServer } from '../../servers/start-postgres.js';

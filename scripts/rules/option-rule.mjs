@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import ts from 'typescript';
-import { sourceFiles } from './source-files.mjs';
+import { sourceFiles } from '../project.mjs';
 
 /*
  * The library names an option by optionName('retryFailed') alone: a program reads `retryFailed`, the command

@@ -1,13 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { bundledLicences } from './bundled-licences.mjs';
 import { hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
 import { declare, placeSources } from './declarations.mjs';
-import { directImports } from './direct-imports.mjs';
-import { lateHttp2, lateOptimizing } from './late-parts.mjs';
-import { projectRoot, readProjectJson } from './project.mjs';
+import {
+  directImports,
+  fixedOpenapi,
+  fixedVersion,
+  lateHttp2,
+  lateOptimizing,
+} from './plugins.mjs';
+import { projectRoot, readProjectJson } from '../project.mjs';
 
 const dist = join(projectRoot, 'dist');
 const cache = join(projectRoot, '.cache');
@@ -18,12 +21,10 @@ const decisive = [
   'tsconfig.build.json',
   'package.json',
   'package-lock.json',
-  'scripts/build-tools.mjs',
-  'scripts/bundled-licences.mjs',
-  'scripts/declarations.mjs',
-  'scripts/direct-imports.mjs',
-  'scripts/dist.mjs',
-  'scripts/late-parts.mjs',
+  'scripts/build/build-tools.mjs',
+  'scripts/build/declarations.mjs',
+  'scripts/build/dist.mjs',
+  'scripts/build/plugins.mjs',
 ];
 
 /**
@@ -92,7 +93,7 @@ async function bundleLibrary(bundle, folder) {
     // Without the texts, for the package's size: stacks then name the files and lines of the sources.
     sourcemap: true,
     sourcesContent: false,
-    plugins: [fixedVersion(version), fixedOpenapi(bundle), indexTwin],
+    plugins: [fixedVersion(version), fixedOpenapi(bundle, settings), indexTwin],
     metafile: true,
   });
   const unused = [twin, ...apart].flatMap((name) => [`${name}.js`, `${name}.js.map`]);
@@ -125,7 +126,7 @@ const indexTwin = {
  */
 async function bundleCommand(bundle, folder) {
   const { bin, peerDependencies, version } = await readProjectJson('package.json');
-  const plugins = [directImports(), fixedVersion(version), fixedOpenapi(bundle)];
+  const plugins = [directImports(), fixedVersion(version), fixedOpenapi(bundle, settings)];
   await bundle({
     ...settings,
     entryPoints: sourcesOf(Object.values(bin).flatMap(builtName)),
@@ -182,49 +183,6 @@ function inAscii(text) {
     /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-/** Writes the version into what is built: a program that bundles the library has no package.json beside it. */
-function fixedVersion(version) {
-  return {
-    name: 'fixed-version',
-    setup(build) {
-      build.onLoad({ filter: /src[\\/]platform[\\/]version\.ts$/ }, () => ({
-        contents: `export const version = ${JSON.stringify(version)};`,
-      }));
-    },
-  };
-}
-
-/** Writes the OpenAPI document into what is built: the schemas are turned into it once, here. */
-function fixedOpenapi(bundle) {
-  return {
-    name: 'fixed-openapi',
-    setup(build) {
-      build.onLoad(
-        { filter: /src[\\/]service[\\/]openapi[\\/]openapi-document\.ts$/ },
-        async ({ path }) => {
-          const { outputFiles } = await bundle({
-            ...settings,
-            splitting: false,
-            entryPoints: [path],
-            packages: 'external',
-            write: false,
-          });
-          const module = join(cache, `openapi-${randomUUID()}.mjs`);
-          try {
-            await writeFile(module, outputFiles[0].contents);
-            const { openapiDocument } = await import(pathToFileURL(module).href);
-            const contents = `const document = ${JSON.stringify(openapiDocument())};
-export function openapiDocument() { return document; }`;
-            return { contents };
-          } finally {
-            await rm(module, { force: true });
-          }
-        },
-      );
-    },
-  };
 }
 
 /**
@@ -320,4 +278,27 @@ async function filesIn(folder) {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .toSorted();
+}
+
+/**
+ * The licences of the packages that are in a bundle, as they ask for: with every copy.
+ *
+ * @param inputs the files that were bundled, from the project's root
+ * @throws Error naming a package without a text to give along
+ */
+async function bundledLicences(inputs) {
+  const folders = inputs.flatMap((file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  const texts = [...new Set(folders)]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map(async (folder) => {
+      const { name, version } = JSON.parse(
+        await readFile(join(projectRoot, folder, 'package.json')),
+      );
+      const names = await readdir(join(projectRoot, folder));
+      const file = names.find((found) => /^licen[cs]e(?:\.|$)/i.test(found));
+      if (file === undefined) throw new Error(`${name} has no licence to give along`);
+      const text = await readFile(join(projectRoot, folder, file), 'utf8');
+      return `${name} ${version}\n\n${text.trim()}\n`;
+    });
+  return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
 }

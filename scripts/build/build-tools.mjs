@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { projectRoot, readProjectJson } from './project.mjs';
-import { mustRun } from './run-tool.mjs';
+import { projectRoot, readProjectJson } from '../project.mjs';
+import { mustRun } from '../run-tool.mjs';
 
 /** The compiler, which writes the declarations; not there after `npm ci --omit=dev`. */
 export const compiler = join(projectRoot, 'node_modules', 'typescript-native', 'bin', 'tsc');

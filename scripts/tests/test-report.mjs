@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { projectRoot } from './project.mjs';
+import { projectRoot } from '../project.mjs';
 
 /** Where vitest leaves what became of each test when TEST_REPORT gives the run a name, see vitest.config.ts. */
 export function reportFile(name) {

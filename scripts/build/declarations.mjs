@@ -1,8 +1,8 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { compiler } from './build-tools.mjs';
-import { projectRoot, readProjectJson } from './project.mjs';
-import { mustRun } from './run-tool.mjs';
+import { projectRoot, readProjectJson } from '../project.mjs';
+import { mustRun } from '../run-tool.mjs';
 
 const sources = join(projectRoot, 'src');
 const imported = /(?:from|import\()\s*'(\.[^']+)\.js'/g;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
-import { sourceFiles } from './source-files.mjs';
+import { sourceFiles } from '../project.mjs';
 
 /**
  * The folders of src/, and which others each may import. What is not listed is refused, so a new folder has

@@ -1,9 +1,9 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedPackage } from './cached-package.mjs';
-import { runMainJob } from './main-job.mjs';
-import { projectRoot } from './project.mjs';
-import { mustRun } from './run-tool.mjs';
+import { runMainJob } from './packed-package.mjs';
+import { projectRoot } from '../project.mjs';
+import { mustRun } from '../run-tool.mjs';
 
 const { arch, platform } = process;
 

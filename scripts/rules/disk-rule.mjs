@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import ts from 'typescript';
-import { sourceFiles } from './source-files.mjs';
+import { sourceFiles } from '../project.mjs';
 
 /*
  * What has to outlast a power cut is written by src/platform/files alone, and locks are taken there. Each of these
