@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -40,12 +40,19 @@ const banner =
   "import { createRequire as from } from 'node:module'; const require = from(import.meta.url);";
 
 it.each([
-  { format: 'esm', outfile: 'job.mjs', banner: { js: banner } },
-  { format: 'cjs', outfile: 'job.cjs' },
-] as const)('the library works in a bundle that is alone: $format', async (form) => {
+  { format: 'esm', outfile: 'job.mjs', banner: { js: banner }, external: [] },
+  { format: 'cjs', outfile: 'job.cjs', external: [] },
+  { format: 'esm', outfile: 'job.mjs', banner: { js: banner }, external: ['undici'] },
+  { format: 'cjs', outfile: 'job.cjs', external: ['undici'] },
+] as const)('the library works in a bundle beside $external: $format', async (bundle) => {
+  const { external, ...form } = bundle;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bundle-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const outfile = join(folder, form.outfile);
+  await mkdir(join(folder, 'node_modules'));
+  for (const name of external) {
+    await symlink(join(projectRoot, 'node_modules', name), join(folder, 'node_modules', name));
+  }
   await build({
     ...form,
     outfile,
@@ -53,6 +60,7 @@ it.each([
     // The package's own name means what was built, not the sources.
     tsconfigRaw: {},
     bundle: true,
+    external: [...external],
     platform: 'node',
     logLevel: 'error',
   });
