@@ -475,6 +475,11 @@ export class Client {
     await this.#closeConnections();
   }
 
+  /** `close()`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   /** The address alone: an inspection is a print, too. */
   [inspect.custom](): string {
     return `Client { ${this.baseUrl} }`;

@@ -38,6 +38,8 @@ export interface Service {
   setAccounts(accounts: readonly Account[]): Promise<void>;
   /** Ends it: closes connections, stops all work, and leaves nothing open. */
   close(): Promise<void>;
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Name of the account without `accounts`. */
@@ -124,6 +126,9 @@ async function serve(
         await store.close();
       })();
       return closing;
+    },
+    async [Symbol.asyncDispose]() {
+      await this.close();
     },
   };
   // Own properties are only the two that connect a client, which accepts no unknown options.

@@ -1,6 +1,10 @@
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { History } from '../../src/engine/history/history.js';
+import { createService } from '../../src/service/index.js';
+import { withFolder } from '../service/with-service.js';
 import { version } from '../../src/platform/version.js';
 import { Client, type VerificationService } from '../../src/client/client.js';
 import { operations, type OperationName } from '../../src/contract/operations.js';
@@ -204,6 +208,24 @@ describe('what is wrong before anything is sent', () => {
       expect(() => new Client(options)).toThrow(ConfigurationError);
     });
   }
+});
+
+test('what is opened is closed at the end of its block by await using', async () => {
+  const path = join(await withFolder(), 'results.history');
+  let clientOf: Client;
+  let url: string;
+  {
+    await using service = await createService();
+    await using client = new Client(service);
+    await using history = await History.open({ path, service: 'local' });
+    expect(await client.credits()).toMatchObject({ email_credit: expect.any(Number) as number });
+    expect((await history.stats()).path).toBe(path);
+    clientOf = client;
+    url = service.baseUrl;
+  }
+  expect(await caught(clientOf.credits())).toMatchObject({ code: 'invalid_option' });
+  await expect(fetch(url)).rejects.toThrow();
+  await (await History.open({ path })).close();
 });
 
 test('a closed client refuses to be used', async () => {

@@ -358,6 +358,11 @@ export class History implements ResultHistory {
     await this.#lock.release();
   }
 
+  /** `close()`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   /** Batches launch while the results of others arrive. */
   async #append(frame: Frame): Promise<void> {
     await this.#turns.next(async () => this.#file.append(frame));
