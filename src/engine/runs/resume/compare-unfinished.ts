@@ -28,7 +28,7 @@ import {
   sendsEarlierAgain,
   withRetriableExports,
 } from './compare-run.js';
-import { leftBeside, leftOf } from './left-to-send.js';
+import { leftOfList, leftOfRun } from './left-to-send.js';
 import { rowDecisionsOf } from './new-run.js';
 import { doubtfulState } from './reconcile.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
@@ -138,8 +138,8 @@ export class UnfinishedComparison {
   ): Promise<LeftToSend> {
     const { state } = this.#stored;
     if (action === 'stop') return nothingLeft;
-    if (action === 'resume' && isPlanned(state)) return leftOf(state);
-    return leftBeside({ ...this.#options, ...fresh, stored: this.#stored });
+    if (action === 'resume' && isPlanned(state)) return leftOfRun(state, this.#options.retryFailed);
+    return leftOfList({ ...this.#options, ...fresh, stored: this.#stored });
   }
 
   async #judge(entryOf: (batches: readonly Batch[]) => PlanEntry): Promise<Judged> {

@@ -4,9 +4,9 @@ import { groupNumber } from '../../addresses/address.js';
 import {
   type BatchState,
   isAtEnd,
-  isExportRetriable,
   isLaunchInDoubt,
   mayHaveLaunched,
+  retried,
 } from '../../batches/batch-state.js';
 import { type Batch, readLines } from '../../batches/batch.js';
 import { pending } from '../../plan/address-book.js';
@@ -23,13 +23,13 @@ function isLaunched(state: BatchState): boolean {
   return mayHaveLaunched(state) && !isLaunchInDoubt(state);
 }
 
-/** Whether a finished run that is retried sends the batch again. */
-function isSentAgain(state: BatchState): boolean {
-  return state.stage === 'failed' && !isExportRetriable(state);
+/** The state in which a run takes a batch up; a launch that was lost is not expected to have arrived. */
+function takenUp(state: BatchState, retryFailed: boolean): BatchState {
+  return retryFailed ? retried(state, false) : state;
 }
 
-/** What a run that is resumed, or retried once it has finished, has not launched. */
-export function leftOf(state: PlannedRun): LeftToSend {
+/** What a run that is resumed, or whose failed addresses are sent again, has not launched. */
+export function leftOfRun(state: PlannedRun, retryFailed = false): LeftToSend {
   const batches: SizedBatch[] = [];
   const launched = { email: 0, phone: 0 };
   const unsent = state.plan.batches.map(({ type, country, addresses }) => ({
@@ -45,10 +45,8 @@ export function leftOf(state: PlannedRun): LeftToSend {
     if (isLaunched(entry.state)) launched[group.type] += addresses;
     if (entry.replacedCharge !== undefined)
       launched[group.type] += entry.replacedCharge?.spent ?? addresses;
-    const isOpen = state.finished
-      ? isSentAgain(entry.state)
-      : !isAtEnd(entry.state) && !isLaunched(entry.state);
-    if (isOpen) batches.push({ group, addresses });
+    const taken = takenUp(entry.state, retryFailed);
+    if (!isAtEnd(taken) && !isLaunched(taken)) batches.push({ group, addresses });
   }
   batches.push(...unsent.filter(({ addresses }) => addresses > 0));
   return { batches, launched };
@@ -59,7 +57,7 @@ export function leftOf(state: PlannedRun): LeftToSend {
  *
  * @param options.plan of the list, whose history settles what it has
  */
-export async function leftBeside({
+export async function leftOfList({
   files,
   stored,
   plan,
@@ -85,7 +83,7 @@ export async function leftBeside({
   const runs = [...state.earlier, ...(isPlanned(state) ? [state] : [])];
   for (const run of runs.filter(hasPaid)) {
     for (const { batch, entry } of await earlierBatches(files, stored, run)) {
-      if (!isLaunched(entry.state) || (retryFailed && isSentAgain(entry.state))) continue;
+      if (!isLaunched(takenUp(entry.state, retryFailed))) continue;
       const number = groupNumber(batch.group);
       const ofGroup = left.get(number);
       if (!ofGroup) continue;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchState } from '../../../../src/engine/batches/batch-state.js';
 import type { PlannedRun } from '../../../../src/engine/runs/resume/compare-run.js';
-import { leftOf } from '../../../../src/engine/runs/resume/left-to-send.js';
+import { leftOfRun } from '../../../../src/engine/runs/resume/left-to-send.js';
 import type { BatchEntry, PartEntry } from '../../../../src/engine/stores/journal-entries.js';
 import { emptyRunState } from '../../../../src/engine/stores/run-state.js';
 import { exported, planEntry, runEntry } from '../../stores/example-entries.js';
@@ -33,8 +33,8 @@ function runOf(known: readonly Known[], isFinished = false): PlannedRun {
   };
 }
 
-function figuresOf(run: PlannedRun): readonly (readonly [number, number])[] {
-  const { batches, launched } = leftOf(run);
+function figuresOf(run: PlannedRun, retryFailed = false): readonly (readonly [number, number])[] {
+  const { batches, launched } = leftOfRun(run, retryFailed);
   return (['email', 'phone'] as const).map((type) => {
     const sizes = batches.flatMap(({ group, addresses }) =>
       group.type === type ? [addresses] : [],
@@ -67,12 +67,14 @@ describe('what a run has left to send', () => {
     expect(figuresOf(runOf(known))).toEqual([emails, [4, 0]]);
   });
 
-  it('is what has failed, once it is finished, but for exports that are asked for again', () => {
+  it('is what has failed, where that is sent again, but for exports that are asked for again', () => {
     const all = [states.lost, states.incomplete, states.refused, states.exported];
     const known = all.map((state, batch) => ({ batch, state }));
-    expect(figuresOf(runOf(known, true))).toEqual([
-      [20, 20],
-      [0, 4],
-    ]);
+    for (const run of [runOf(known, true), runOf(known)]) {
+      expect(figuresOf(run, true)).toEqual([
+        [20, 20],
+        [0, 4],
+      ]);
+    }
   });
 });
