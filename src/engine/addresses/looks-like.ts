@@ -155,16 +155,33 @@ const between = {
  * @returns `undefined` for any other cell
  */
 export function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
-  if (typeof cell !== 'string' || !between[type].test(cell)) return undefined;
+  if (typeof cell !== 'string') return undefined;
   const trimmed = trimCell(cell);
+  const listed = listItems(trimmed);
+  if (!listed && !between[type].test(cell)) return undefined;
   // An empty line in a cell has no position.
-  const parts = trimmed.split(between[type]).map(trimCell);
+  const parts = listed ?? trimmed.split(between[type]).map(trimCell);
   const [first = '', ...more] = parts.filter((part) => part !== '');
   const isEach = [first, ...more].every((part) => holdsOneAddress(type, part));
   if (!isEach || (type === 'phone' && more.some((part) => isAbbreviated(part, first)))) {
     return undefined;
   }
   return more.length > 0 || first !== trimmed ? [first, ...more] : undefined;
+}
+
+/** The items of a list in a text: of JSON, of Python, of an array of PostgreSQL. No address has a comma. */
+function listItems(text: string): readonly string[] | undefined {
+  const ends = text.charAt(0) + text.slice(-1);
+  if (ends !== '[]' && ends !== '{}') return undefined;
+  return text
+    .slice(1, -1)
+    .split(',')
+    .map((item) => unquoted(trimCell(item)));
+}
+
+function unquoted(item: string): string {
+  const ends = item.charAt(0) + item.slice(-1);
+  return ends === '""' || ends === "''" ? item.slice(1, -1) : item;
 }
 
 /** Whether a number may lack the area code of the one before it (`0641 1234567 / 1234568`). */

@@ -4,6 +4,7 @@ import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import type { OpenSinkOptions, RowValidator } from '../rows/sink.js';
+import { withAddedFields } from './arrow-schema.js';
 import type { loadHyparquetWriter } from './hyparquet.js';
 import { checkWritten } from './parquet-reading.js';
 import { int96Nanos, type ParquetColumn, storedChanger } from './parquet-values.js';
@@ -60,18 +61,24 @@ const schemaNotes: ReadonlySet<string> = new Set([
   'thrift.descriptor',
 ]);
 
-/** The notes that are still true: pandas' index, the columns of geographies, and those of a user are. */
+/** The notes that are still true: pandas' index, the columns of geographies, those of a user, and Arrow's with the new columns. */
 export function lastingNotes(
   notes: readonly KeyValue[],
   copies: readonly (ColumnCopy | undefined)[],
   added: OpenSinkOptions['added'],
 ): readonly KeyValue[] {
   const isWhole = copies.every((copy) => copy !== undefined);
-  const isSame = isWhole && copies.every(({ renew }) => !renew) && added.flat().length === 0;
-  // Geographies are bytes or structures, which a column of text is not.
-  return notes.filter(
-    ({ key }) => isSame || !(schemaNotes.has(key) || (key === 'geo' && !isWhole)),
-  );
+  const isSame = isWhole && copies.every(({ renew }) => !renew);
+  return notes.flatMap((note) => {
+    const { key, value } = note;
+    if (isSame && added.flat().length === 0) return [note];
+    if (isSame && key === 'ARROW:schema') {
+      const grown = withAddedFields(value ?? '', copies.length, added.flat());
+      return grown === undefined ? [] : [{ key, value: grown }];
+    }
+    // Geographies are bytes or structures, which a column of text is not.
+    return schemaNotes.has(key) || (key === 'geo' && !isWhole) ? [] : [note];
+  });
 }
 
 /** 96-bit times can be read but are no longer written: they become 64-bit nanoseconds. */

@@ -140,6 +140,8 @@ it.each([
   ['+49 170 1234567 | 030 901820', ['+49 170 1234567', '030 901820']],
   ['+1 202 555 0123, 202 555 0124', ['+1 202 555 0123', '202 555 0124']],
   ['+49 30 901820 +49 170 1234567', ['+49 30 901820', '+49 170 1234567']],
+  ['["+49 170 1234567","030 901820"]', ['+49 170 1234567', '030 901820']],
+  ['[+49] 30 901820', undefined],
   ['1 202 555 0123 / 202 555 0124', ['1 202 555 0123', '202 555 0124']],
 ])('splits the phone cell %j only where each part is a whole number', (cell, parts) => {
   expect(addressesIn('phone', cell)).toEqual(parts);
@@ -148,6 +150,14 @@ it.each([
 it.each([
   ['a@x.example b@x.example', ['a@x.example', 'b@x.example']],
   ['a@x.example / b@x.example', ['a@x.example', 'b@x.example']],
+  ['["a@x.example", "b@x.example"]', ['a@x.example', 'b@x.example']],
+  ["['a@x.example','b@x.example']", ['a@x.example', 'b@x.example']],
+  ['{a@x.example,"b@x.example"}', ['a@x.example', 'b@x.example']],
+  ['["a@x.example"]', ['a@x.example']],
+  ['["a@x.example", null]', undefined],
+  ['[["a@x.example"]]', undefined],
+  ['[]', undefined],
+  ['[a@x.example}', undefined],
   ['a/b@x.example', undefined],
   ['Ada a@x.example', undefined],
   ['a @x.example', undefined],

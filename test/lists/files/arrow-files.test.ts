@@ -15,6 +15,7 @@ import {
   List,
   Struct,
   Table,
+  tableFromIPC,
   tableToIPC,
   TimeMicrosecond,
   TimeMillisecond,
@@ -32,6 +33,7 @@ import {
 } from 'apache-arrow';
 import {
   Compression,
+  readParquet,
   Table as WasmTable,
   WriterPropertiesBuilder,
   writeParquet,
@@ -40,6 +42,7 @@ import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../src/index.js';
 import { carry } from '../sql/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
+import { startVerifying } from '../sql/verify-rows.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const at = useTemporaryFolder();
@@ -108,6 +111,22 @@ describe('a Parquet file by arrow', () => {
     expect(
       await askDuckdb(':memory:', `SELECT count(*) AS n FROM (${rows('out.parquet')})`),
     ).toEqual([{ n: 2n }]);
+  });
+
+  it('has the same types with the results beside it, for programs with Arrow: zones and categories', async () => {
+    await writeArrow(at('in.parquet'), Compression.ZSTD);
+    const { run } = await startVerifying();
+    const [source, sink] = [fileSource(at('in.parquet')), fileSink(at('out.parquet'))];
+    await run({ source, sink, email: ['email'], columns: ['verification', 'valid'] });
+    const typesOf = async (name: string) => {
+      const { schema } = tableFromIPC(readParquet(await readFile(at(name))).intoIPCStream());
+      return schema.fields.map((field) => `${field.name} ${String(field.type)}`);
+    };
+    const types = await typesOf('in.parquet');
+    expect(types).toContain('words Dictionary<Int8, Utf8>');
+    expect(types).toContain('usz Timestamp<MICROSECOND, Europe/Berlin>');
+    const more = ['email_verification Utf8', 'email_valid Bool'];
+    expect(await typesOf('out.parquet')).toEqual([...types, ...more]);
   });
 
   it('has its texts in CSV', async () => {

@@ -31,6 +31,7 @@ const list = [
   '4,"f@sluice.test,\r\ng@sluice.test",,"q"',
   '5,h@sluice.test; none,"030/1234567",',
   '6,i@sluice.test;,,',
+  '7,"[""j@sluice.test"", ""k@sluice.test""]","{+12025550147,+12025550148}",',
   '',
 ].join('\n');
 
@@ -46,6 +47,8 @@ const expected = [
   '4,g@sluice.test,,q,@,#',
   '5,h@sluice.test; none,"030/1234567",,@,#',
   '6,i@sluice.test,,,@,#',
+  '7,j@sluice.test,+12025550147,,@,#',
+  '7,k@sluice.test,+12025550148,,@,#',
   '',
 ];
 
@@ -58,14 +61,14 @@ it('--split-cells writes a row for each address of a cell, and pays for each onc
   await writeFile(join(folder, 'list.csv'), list, 'latin1');
   const dry = await verify('--dry-run', '--summary', 'dry.json');
   expect(dry.code, dry.stderr).toBe(0);
-  expect(JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8'))).toMatchObject({ rows: 10 });
+  expect(JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8'))).toMatchObject({ rows: 12 });
   const ended = await verify('-o', 'out.csv');
   expect(ended.code, ended.stderr).toBe(0);
   expect(columnsOf(await readFile(join(folder, 'out.csv'), 'latin1'))).toEqual(expected);
   const emails = (await chargesOf(service)).flatMap(({ type, address }) =>
     type === 'email' ? [address] : [],
   );
-  expect(emails.toSorted()).toEqual(Array.from('abcdefgi', (name) => `${name}@sluice.test`));
+  expect(emails.toSorted()).toEqual(Array.from('abcdefgijk', (name) => `${name}@sluice.test`));
   const streamed = await verify();
   expect(columnsOf(streamed.stdout.toString('latin1'))).toEqual(expected);
   expect((await verify('-o', 'two.csv', '--limit', '2')).code).toBe(0);
