@@ -216,8 +216,8 @@ class Drive {
       // Not there yet, or not now: it is requested again.
       if (mayPass(error)) return { of: 'export', result: 'broken' };
     }
-    if (step === 'read_status' && error instanceof ContractError && mayHaveLaunched(this.#state)) {
-      // One odd batch does not keep the run from the results of others that are paid for.
+    if (step === 'read_status' && error instanceof ContractError && this.#isPrepared) {
+      // One odd batch does not keep the run from the results of others, which may be paid for.
       this.#requests.trouble = error;
       return { of: 'unread' };
     }

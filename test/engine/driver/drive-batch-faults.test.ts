@@ -624,15 +624,21 @@ describe('an export', () => {
     expect(driving.latest()?.stage).toBe('done');
   });
 
-  it.each([5, Infinity])(
-    'of a batch whose status is odd (%d times) waits for that',
-    async (times) => {
+  it.each([
+    [5, 1, 'verifying'],
+    [Infinity, 1, 'verifying'],
+    [5, 0, 'parsing'],
+    [Infinity, 0, 'parsing'],
+  ] as const)(
+    'of a batch whose status is odd (%d times, after %d launches) waits for that',
+    async (times, launches, stage) => {
       let readings = 0;
       const odd = oddAnswer('batchStatus');
       const service: FakeService = new FakeService({
         giveUpAfterMs: 600_000,
         faultOf: ({ operation }) => {
-          if (operation !== 'batchStatus' || service.ledger.length === 0) return undefined;
+          if (operation !== 'batchStatus' || service.count('launchBatch') < launches)
+            return undefined;
           readings += 1;
           return readings <= times ? { commits: false, error: odd } : undefined;
         },
@@ -642,9 +648,9 @@ describe('an export', () => {
       } else {
         const { error, driving } = await failure(service);
         expect(error).toMatchObject({ code: 'service_unavailable', cause: odd });
-        expect(driving.latest()?.stage).toBe('verifying');
+        expect(driving.latest()?.stage).toBe(stage);
       }
-      expectPaidOnce(service);
+      if (times === 5 || launches === 1) expectPaidOnce(service);
     },
   );
 
