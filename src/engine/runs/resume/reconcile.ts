@@ -3,6 +3,7 @@ import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import {
+  elected,
   isLaunchInDoubt,
   isExportRetriable,
   mayHaveLaunched,
@@ -49,7 +50,7 @@ export class Reconciliation {
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
   readonly #learned = new Set<string>();
-  /** Uuids of elected batches that are not in the list. */
+  /** Uuids of a copy's elected batches that are not in the list. */
   readonly #missing: string[] = [];
 
   private constructor(
@@ -109,8 +110,7 @@ export class Reconciliation {
     const learned = adoptUploads(state, listed, this.isCopied);
     const wasLaunched = learned !== state && mayHaveLaunched(learned);
     if (wasLaunched || mayHaveLaunched(state) || !this.uploads.hasParts(batch)) {
-      this.#noteMissing(learned, listed.length);
-      return learned;
+      return listed.length > 0 ? learned : this.#doubtMissing(learned);
     }
     if (state.stage === 'split') return state;
     const { attempt, fresh, uploads } = state;
@@ -159,8 +159,8 @@ export class Reconciliation {
 
   /**
    * A run that deletes its batches leaves no trace on the service, so what a copy of its state would pay
-   * again is unknown. The same holds for an elected batch that is gone: its status decides, as a list may be
-   * late or empty.
+   * again is unknown. The same holds for an elected batch of any copy that is gone: its status decides, as a
+   * list may be late or empty.
    */
   async check(state: readonly BatchState[]): Promise<void> {
     const isOpen = state.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
@@ -225,10 +225,19 @@ export class Reconciliation {
       .some(({ uuid, status }) => !isLaunched(status) && !kept.has(uuidKey(uuid)));
   }
 
-  #noteMissing(state: BatchState, listed: number): void {
-    if (listed > 0 || !(this.isCopied || this.#deletes)) return;
-    if (isElected(state) && !mayHaveLaunched(state)) this.#missing.push(state.uuid);
-    if (this.#sharedBefore && this.#missing.length > 0) throw this.#doubt();
+  /**
+   * An elected batch that is not in the list, in a run that deletes its batches, may have been verified by a
+   * process whose records are lost: if its status does not find it either, it fails and is not sent again. A
+   * copy is refused instead.
+   */
+  #doubtMissing(state: BatchState): BatchState {
+    if (!(this.isCopied || this.#deletes) || !isElected(state) || state.doubt) return state;
+    if (this.#sharedBefore) throw this.#doubt();
+    if (!this.isCopied) {
+      return { ...elected(state), stage: 'parsing', prepared: true, polls: 0, doubt: true };
+    }
+    this.#missing.push(state.uuid);
+    return state;
   }
 
   /** Whether another process has continued it since the list was read: that one had read the list, too. */

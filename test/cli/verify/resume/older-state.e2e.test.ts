@@ -142,6 +142,23 @@ describe('a state directory that is older than the service', () => {
   });
 });
 
+describe('a run that deletes its batches, and has one deleted by somebody else', () => {
+  it('ends by itself, and pays for the addresses only when a person asks', async () => {
+    const { service, wire } = await withService();
+    await leaveUnfinished(service, '--delete-batches');
+    const [ready] = (await wire.get('/v1/batch')).list;
+    expect((await wire.send('DELETE', `/v1/batch/${ready?.batch_uuid}`)).status).toBe(200);
+    const ended = await verify('first', service, '--delete-batches');
+    expect(ended.code, ended.stderr).toBe(3);
+    expect((await output('first')).match(/,failed,batch_missing,/g)).toHaveLength(10);
+    await expectPaid(service, 20);
+    const again = await verify('first', service, '--delete-batches', '--retry-failed');
+    expect(again.code, again.stderr).toBe(0);
+    await expectPaid(service, rows);
+    expect(await readdir(join(folder, 'first'))).toEqual(['list.csv', 'out.csv']);
+  });
+});
+
 describe('a copy of a run that deletes its batches', () => {
   it('is refused before anything is sent, until --moved says that nobody else goes on', async () => {
     const { service } = await withService();
