@@ -170,8 +170,9 @@ function noRecordAdvice(column: ColumnSummary, summary: Summary): readonly CellA
   const { name, type, reasons, forms } = column;
   if (missingPlusAdvice(column).length > 0 || numbersAdvice(column, summary).length > 0) return [];
   const explained = Object.values(forms?.['no_record'] ?? {}).reduce((sum, each) => sum + each, 0);
-  const cells = (reasons['no_record'] ?? 0) - explained;
-  return cellAdvice(cells, 'likely_malformed', { column: name, type, cells });
+  const { no_record: of = 0 } = reasons;
+  const cells = of - explained;
+  return cellAdvice(cells, 'likely_malformed', { column: name, type, cells, of });
 }
 
 function unknownAdvice(

@@ -349,9 +349,12 @@ describe('sluice verify without a column, where nobody can be asked', () => {
   });
 
   it('names the other sheets that have addresses, and proposes another output for each', async () => {
-    await book(['One', mails], ['Empty', []], ['Two', mails]);
+    const apart = [['Mail'], ['good3@sluice.test']];
+    await book(['One', mails], ['Empty', []], ['Two', mails], ['Staff', apart]);
     const one = await guide();
-    expect(eventsOf(one, 'sheet')).toMatchObject([{ sheet: 'One', others: ['Two'] }]);
+    expect(eventsOf(one, 'sheet')).toMatchObject([
+      { sheet: 'One', others: ['Two'], apart: ['Staff'] },
+    ]);
     expect(commandIn(one.stderr)).toContain('--sheet One --email Email -o book.One.verified.xlsx');
     const two = await guide('--sheet', 'Two');
     expect(eventsOf(two, 'sheets')).toEqual([]);

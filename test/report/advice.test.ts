@@ -114,7 +114,13 @@ describe('what the figures of a run ask for', () => {
 
   it('is to correct what got no result, where nothing else explains it', () => {
     const reasons = { no_record: 12, empty: 3 };
-    const malformed = { code: 'likely_malformed', column: 'mobile', type: 'phone', cells: 12 };
+    const malformed = {
+      code: 'likely_malformed',
+      column: 'mobile',
+      type: 'phone',
+      cells: 12,
+      of: 12,
+    };
     expect(adviceOn(quiet({}, { reasons }))).toEqual([malformed]);
     const forms = { no_record: { extension: 2, several: 1 }, contains_comma: { several: 5 } };
     expect(adviceOn(quiet({}, { reasons, forms }))).toContainEqual({ ...malformed, cells: 9 });

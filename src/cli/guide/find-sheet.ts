@@ -53,9 +53,7 @@ export async function findInSheets(
   const [taken, ...others] = full;
   const messages = [
     sheetsMessage(sheets, names.length),
-    ...(taken
-      ? [message('sheet', { sheet: taken.name, others: others.map(({ name }) => name) })]
-      : []),
+    ...(taken ? [takenMessage(taken, others)] : []),
   ];
   if (taken?.list === undefined) {
     if ('error' in first) throw first.error;
@@ -104,6 +102,18 @@ function sheetsMessage(sheets: readonly SeenSheet[], all: number): Message {
   });
 }
 
+function takenMessage({ name: sheet, list }: SeenSheet, others: readonly SeenSheet[]): Message {
+  const needed = [...(list?.contacts ?? []), ...(list?.country ? [list.country] : [])];
+  const hasAll = (other: SeenSheet): boolean =>
+    needed.every(({ title }) => other.list?.all.some((column) => column.title === title));
+  const namesOf = (sheets: readonly SeenSheet[]): string[] => sheets.map(({ name }) => name);
+  return message('sheet', {
+    sheet,
+    others: namesOf(others.filter(hasAll)),
+    apart: namesOf(others.filter((other) => !hasAll(other))),
+  });
+}
+
 function describe(list: SampledList | undefined): string {
   if (!list) return 'no list';
   const { rows, isWhole, contacts } = list;
@@ -123,8 +133,8 @@ export function foundMessages(
     ...all.map(({ type, name: column, title, examples }) =>
       message('found_column', { column, title, type, examples: withCells ? examples : [] }),
     ),
-    ...leftOut.map(({ name: column, title, why }) =>
-      message('left_out_column', { column, title, why }),
+    ...leftOut.map(({ name: column, title, why, meant = [] }) =>
+      message('left_out_column', { column, title, why, meant: withCells ? meant : [] }),
     ),
   ];
 }

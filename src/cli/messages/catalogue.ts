@@ -137,15 +137,21 @@ export const catalogue = {
       `sheets: ${sheets.map(({ name, holds }) => `${shownCell(name)} (${holds})`).join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
   }),
   sheet: notice({
-    when: 'The first sheet that has addresses is taken.',
-    example: { sheet: 'Leads', others: ['Partners'] },
-    sentence({ sheet, others }) {
-      const names = others.map(shownCell).join(', ');
-      const also =
+    when: 'The first sheet that has addresses is taken. `others` have addresses in columns of the same names, `apart` in other columns.',
+    example: { sheet: 'Leads', others: ['Partners'], apart: [] as string[] },
+    variants: [{ others: [], apart: ['Newsletter', 'Staff'] }],
+    sentence({ sheet, others, apart }) {
+      const have = (names: readonly string[]): string =>
+        `; ${names.map(shownCell).join(', ')} ${names.length === 1 ? 'has' : 'have'}`;
+      const together =
         others.length === 0
           ? ''
-          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: add --sheet ${shellQuote([sheet, ...others].join(','))} if all have the verified columns, else run a command for each`;
-      return `using the sheet ${shownCell(sheet)}${also}`;
+          : `${have(others)} addresses too: --sheet ${shellQuote([sheet, ...others].join(','))} verifies all in one run`;
+      const each =
+        apart.length === 0
+          ? ''
+          : `${have(apart)} addresses in other columns: run a command with --sheet for ${apart.length === 1 ? 'it' : 'each'}`;
+      return `using the sheet ${shownCell(sheet)}${together}${each}`;
     },
   }),
   no_header: notice({
@@ -178,14 +184,24 @@ export const catalogue = {
       column: 'Fax',
       title: 'Fax',
       why: oneOf('fax', 'own_people', 'lists', 'few_emails', 'few_countries'),
+      meant: [] as readonly { readonly cell: string; readonly code: string }[],
     },
     variants: [
       { column: 'phones', title: 'phones', why: 'lists' },
       { column: 'Notes', title: 'Notes', why: 'few_emails' },
       { column: 'Land', title: 'Land', why: 'few_countries' },
+      {
+        column: 'Land',
+        title: 'Land',
+        why: 'few_countries',
+        meant: [
+          { cell: 'D', code: 'DE' },
+          { cell: 'A', code: 'AT' },
+        ],
+      },
     ],
-    sentence: ({ column, title, why }) =>
-      `left out: column ${columnName(column, title)} (${leftOutWords[why]})`,
+    sentence: ({ column, title, why, meant }) =>
+      `left out: column ${columnName(column, title)} (${meant.length > 0 ? meantWords(meant) : leftOutWords[why]})`,
   }),
   column: notice({
     when: 'No column looks like addresses: each column of the list.',
@@ -890,6 +906,12 @@ const leftOutWords = {
   few_emails: 'only a few of its cells are email addresses; name it to verify it too',
   few_countries: 'too few of its cells are countries; name it with --country-column to use it',
 };
+
+/** Countries in a form that only people read for sure. */
+function meantWords(meant: readonly { readonly cell: string; readonly code: string }[]): string {
+  const forms = meant.map(({ cell, code }) => `${code} for ${shownCell(cell)}`);
+  return `too few of its cells are countries: write ${forms.join(', ')} in the list, and it gives each row its country`;
+}
 
 /** Why a run has stopped, by the code of its error. */
 const storeWords: Readonly<Record<string, string>> = {

@@ -50,7 +50,11 @@ export interface FoundColumns {
    * Columns that look like addresses or countries and are not taken: of fax machines, of the list's own staff,
    * with lists in their cells, and where only a few cells are emails or countries.
    */
-  readonly leftOut: readonly (SampledColumn & { readonly why: WhyLeftOut })[];
+  readonly leftOut: readonly (SampledColumn & {
+    readonly why: WhyLeftOut;
+    /** Cells of a column of countries that are not understood, and the code of the country that each likely means. */
+    readonly meant?: readonly MeantCountry[];
+  })[];
   /** The column with a country for each row, and whether some of its cells are empty. */
   readonly country: (SampledColumn & { readonly hasEmpty: boolean }) | undefined;
   /** The country of most rows, and its evidence. */
@@ -62,6 +66,11 @@ export interface FoundColumns {
 }
 
 type WhyLeftOut = 'fax' | 'own_people' | 'lists' | 'few_emails' | 'few_countries';
+
+interface MeantCountry {
+  readonly cell: string;
+  readonly code: string;
+}
 
 export interface FoundCountry {
   readonly country: CountryCode;
@@ -86,7 +95,7 @@ const enough = {
 };
 const fewest = 3;
 const mostExamples = 3;
-/** A cell that is no country is compared with the names of all. */
+/** Each is compared with the names of all countries. */
 const mostGuesses = 20;
 
 /**
@@ -120,7 +129,11 @@ export function judgeColumns(
     ),
     leftOut: columns.flatMap((column, at) => {
       const { whyLeftOut: why } = column;
-      if (why !== undefined) return [{ ...column.sampled(), why }];
+      if (why !== undefined) {
+        const { meantCountries: meant } = column;
+        const isMeant = why === 'few_countries' && meant.length > 0;
+        return [{ ...column.sampled(), why, ...(isMeant && { meant }) }];
+      }
       const ofLists = column.filled.length > 0 ? undefined : new Column(header, at, lists);
       const isOfAddresses = ofLists?.role === 'email' || ofLists?.role === 'phone';
       return isOfAddresses ? [{ ...ofLists.sampled(), why: 'lists' as const }] : [];
@@ -174,6 +187,18 @@ class Column {
     const isNamed = readColumnName(this.#title).meaning === 'country';
     const cells = [...new Set(this.filled)].slice(0, mostGuesses);
     return isNamed && cells.some(meansCountry) ? 'few_countries' : undefined;
+  }
+
+  /** Of the first cells that are no country, such as `D`. */
+  get meantCountries(): readonly MeantCountry[] {
+    return [...new Set(this.filled)]
+      .filter((cell) => findCountry(cell) === undefined)
+      .slice(0, mostGuesses)
+      .flatMap((cell) => {
+        const code = guessCountry(cell)?.code ?? undefined;
+        return code === undefined ? [] : [{ cell, code }];
+      })
+      .slice(0, mostExamples);
   }
 
   #cellOf(row: readonly CellText[]): string {
@@ -290,10 +315,12 @@ function mayBeEmail(cell: string): boolean {
 const fewestDigits = 6;
 const mostDigits = 15;
 
+const phoneWord = /^(?:tel|telefon|fon|phone|mobile?)(?:[.:]|(?=\s))\s*/i;
+
 /** A possible phone number in a column named so, in whatever country. */
 function isPhone(cell: string): boolean {
-  // Reported once the column is chosen.
-  const text = barePhone(cell).replace(/^tel:/i, '');
+  // A word before the number is reported once the column is chosen.
+  const text = barePhone(cell).replace(phoneWord, '');
   if (isScientific(text) || addressesIn('phone', cell) !== undefined) return true;
   // An extension has letters.
   const number = phoneDigits(text) ?? phoneDigits(text.split(/[^\d\s().+/-]/, 1)[0] ?? '');

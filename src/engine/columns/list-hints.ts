@@ -27,10 +27,21 @@ export function hintPositions(header: readonly string[], options: HintOptions): 
 function talliesOf(
   header: readonly string[],
   { seeksOptOuts, phonesOf }: HintOptions,
-): { readonly optOuts: RowTally | undefined; readonly foreign: RowTally | undefined } {
+): {
+  readonly optOuts: RowTally | undefined;
+  readonly foreign: RowTally | undefined;
+  /** Cells beside the foreign ones that name no country. */
+  readonly unread: RowTally | undefined;
+} {
+  const inCountries = (says: (cell: string) => boolean) =>
+    phonesOf &&
+    new RowTally(header, (title) =>
+      readColumnName(title).meaning === 'country' ? says : undefined,
+    );
   return {
     optOuts: seeksOptOuts ? new RowTally(header, optOutOf) : undefined,
-    foreign: phonesOf && new RowTally(header, (title) => foreignTo(phonesOf, title)),
+    foreign: inCountries((cell) => (findCountry(cell) ?? phonesOf) !== phonesOf),
+    unread: inCountries((cell) => cell !== '' && findCountry(cell) === undefined),
   };
 }
 
@@ -41,8 +52,8 @@ export function withListHints(
   onNotice: (notice: Notice) => void,
 ): SourceReading {
   const { phonesOf } = options;
-  const { optOuts, foreign } = talliesOf(reading.header, options);
-  const tallies = [optOuts, foreign].filter((tally) => tally !== undefined);
+  const { optOuts, foreign, unread } = talliesOf(reading.header, options);
+  const tallies = [optOuts, foreign, unread].filter((tally) => tally !== undefined);
   const chunks = reading.chunks[Symbol.asyncIterator]();
   let seen = 0;
   const look = (chunk: RowChunk): void => {
@@ -58,7 +69,9 @@ export function withListHints(
     }
     const [other] = foreign?.columns ?? [];
     if (!other || phonesOf === undefined) return;
-    onNotice(notice('other_countries', { ...other, read_as: phonesOf, of_rows: ofRows }));
+    const of = { read_as: phonesOf, of_rows: ofRows };
+    const { rows = 0 } = unread?.columns.find(({ column }) => column === other.column) ?? {};
+    onNotice(notice('other_countries', { ...other, ...of, unread: rows }));
   };
   const all = async function* (): AsyncGenerator<RowChunk> {
     let isReported = false;
@@ -134,9 +147,4 @@ function optOutOf(title: string): (cell: string) => boolean {
   const isIn = !isOut && optInNames.test(letters);
   return (cell) =>
     status.test(cell) || (isOut && (yes.test(cell) || isDate(cell))) || (isIn && no.test(cell));
-}
-
-function foreignTo(own: CountryCode, title: string): ((cell: string) => boolean) | undefined {
-  if (readColumnName(title).meaning !== 'country') return undefined;
-  return (cell) => (findCountry(cell) ?? own) !== own;
 }

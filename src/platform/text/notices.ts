@@ -149,13 +149,13 @@ export const notices = {
     },
   }),
   other_countries: define({
-    when: 'A column names other countries than the one that is given for all rows, by which phone numbers are read. `of_rows` where only the first rows were looked at.',
-    example: { column: 'Country', rows: 172, of_rows: orNull(1000), read_as: 'DE' },
-    variants: [{ rows: 1, of_rows: null }],
-    sentence({ column, rows, of_rows: of, read_as: country }) {
+    when: 'A column names other countries than the one that is given for all rows, by which phone numbers are read. `of_rows` where only the first rows were looked at; `unread`: rows whose cell there is no country.',
+    example: { column: 'Country', rows: 172, of_rows: orNull(1000), read_as: 'DE', unread: 0 },
+    variants: [{ rows: 1, of_rows: null }, { unread: 20 }],
+    sentence({ column, rows, of_rows: of, read_as: country, unread }) {
       const some =
         of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
-      return `${some} ${rows === 1 ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${rows === 1 ? 'its phone number is' : 'their phone numbers are'} read as of ${country}: ${optionName('countryColumn', column)} reads each by the country of its row`;
+      return `${some} ${rows === 1 ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${rows === 1 ? 'its phone number is' : 'their phone numbers are'} read as of ${country}: ${optionName('countryColumn', column)} reads each by the country of its row${unread === 0 ? '' : `; correct the ${counted(unread, 'cell')} there that ${unread === 1 ? 'is no country' : 'are no countries'} first, or ${unread === 1 ? 'its row is' : 'their rows are'} not sent`}`;
     },
   }),
   damaged_names: define({

@@ -298,11 +298,15 @@ export const adviceCatalogue = {
     },
   }),
   likely_malformed: define({
-    when: 'The service gave no result for cells, and their form shows no other cause.',
-    example: { column: 'mobile', type: oneOf('phone', 'email'), cells: 12 },
-    variants: [{ type: 'email', cells: 1 }],
-    sentence: ({ column, type, cells }) =>
-      `${column}: ${grouped(cells)} got no result, as a rule because ${cells === 1 ? 'it is' : 'they are'} no ${type === 'email' ? 'complete email address' : 'complete phone number of the country of the row'} (reason no_record): correct ${cells === 1 ? 'it' : 'them'}, then run again`,
+    when: 'The service gave no result for cells, and their form shows no other cause. `of`: all of this reason, some of which other advice explains.',
+    example: { column: 'mobile', type: oneOf('phone', 'email'), cells: 12, of: 12 },
+    variants: [{ type: 'email', cells: 1, of: 1 }, { of: 20 }],
+    sentence({ column, type, cells, of }) {
+      const [are, them] = cells === 1 ? ['it is', 'it'] : ['they are', 'them'];
+      const more = of > cells ? 'more ' : '';
+      const complete = `complete ${type === 'email' ? 'email address' : 'phone number of the country of the row'}`;
+      return `${column}: ${grouped(cells)} ${more}got no result, as a rule because ${are} no ${complete} (reason no_record): correct ${them}, then run again`;
+    },
   }),
   risky: define({
     when: 'Some of the valid emails are risky or throw-away addresses.',
@@ -350,7 +354,7 @@ export function advise<Code extends AdviceCode>(code: Code, fields: AdviceFields
 /** Forms of cells that are not one plain address, in the order of their listing. */
 export const formWords = {
   mailto: 'as a link (mailto:)',
-  tel: 'as a link (tel:)',
+  tel: 'with "tel:" before the number',
   named: 'with a name, as in Ada <ada@example.com>',
   several: 'with more than one address',
   unsplit: 'with more than one address of which one may be incomplete or has text beside',

@@ -269,6 +269,25 @@ describe('what a list holds', () => {
     expect(judge(table)).toMatchObject({ country: undefined, leftOut: ['Land'] });
   });
 
+  it('is left out with what its cells likely mean', () => {
+    const { leftOut } = judgeColumns(['Land'], [['D'], ['D'], ['A'], ['?'], ['CH']]);
+    expect(leftOut).toMatchObject([
+      {
+        name: 'Land',
+        why: 'few_countries',
+        meant: [
+          { cell: 'D', code: 'DE' },
+          { cell: 'A', code: 'AT' },
+        ],
+      },
+    ]);
+  });
+
+  it('is one of phones also where the word for it is before each number', () => {
+    expect(judge('Telefon|x\nTel: 040 1234567|1\nTel. 040 1234568|2').phone).toEqual(['Telefon']);
+    expect(judge('Termin|x\nTel. 040 1234567|1\nTel. 040 1234568|2').phone).toEqual([]);
+  });
+
   it('is named where the cells of a column are lists', async () => {
     const people = [1, 2, 3].map((at) => ({
       id: at,

@@ -62,6 +62,7 @@ describe('a column of countries beside one country for all', () => {
     { phone: '020 7946 0123', Country: 'United Kingdom' },
     { phone: '030 1234567', Country: 'Germany' },
     { phone: '030 1234568', Country: '' },
+    { phone: '030 1234569', Country: 'D' },
   ];
 
   it('is named where phone numbers would be read as of that country', async () => {
@@ -73,7 +74,7 @@ describe('a column of countries beside one country for all', () => {
     const source = rowsSource(people);
     const phone = ['phone'] as const;
     await estimateRun({ source, phone, country: 'DE', onProgress });
-    expect(seen).toEqual([{ column: 'Country', rows: 1, of_rows: null, read_as: 'DE' }]);
+    expect(seen).toEqual([{ column: 'Country', rows: 1, of_rows: null, read_as: 'DE', unread: 1 }]);
     await estimateRun({ source, phone, country: 'DE', countryColumn: 'Country', onProgress });
     expect(seen).toHaveLength(1);
   });
