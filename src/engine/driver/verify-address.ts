@@ -167,6 +167,7 @@ function recordOf(
 }
 
 /** The answer itself may be the verdict: its `status` is still that of the request. */
-function withoutStatus({ status: _, ...fields }: UnitAnswer, type: VerificationType): object {
+function withoutStatus(answer: UnitAnswer, type: VerificationType): object {
+  const { status: _, ...fields } = answer;
   return type === 'phone' ? { ...fields, status: '' } : fields;
 }

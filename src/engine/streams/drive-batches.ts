@@ -10,14 +10,6 @@ import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
 import { type BatchProgress, LocalClaims } from '../batches/claim.js';
 import { tallyOf } from '../batches/export-check.js';
-import {
-  deleteCutOff,
-  deleteOrphans,
-  isInDoubt,
-  type LeftBatch,
-  mayHaveOrphans,
-  namesInDoubt,
-} from '../batches/uploads/delete-uploads.js';
 import { BatchPool } from '../driver/batch-pool.js';
 import type { CollectedExport } from '../driver/drive-ports.js';
 import { defaults } from '../driver/driver-options.js';
@@ -28,6 +20,7 @@ import type { LaunchNotes } from '../driver/collect-launched.js';
 import { fetchExport } from '../driver/batch-exports.js';
 import { type Parcel, parcelKinds, type SettledParcel, strangerError } from './parcel.js';
 import { PatientDuplex } from './patient-duplex.js';
+import { StreamUploads } from './stream-deletions.js';
 import { type DriveBatchesOptions, verifyShape } from './stream-options.js';
 
 /**
@@ -73,10 +66,7 @@ export class DriveBatches extends PatientDuplex {
   readonly #claims = new LocalClaims();
   readonly #abort = new AbortController();
   readonly #inRun: (work: () => void) => void;
-  /** Batches that may have left useless uploads; no others are remembered. */
-  #left: LeftBatch[] = [];
-  /** By label: batches in hand of which something was sent. */
-  readonly #underWay = new Map<string, SentBatch>();
+  readonly #uploads: StreamUploads;
   /** By label, as the charges are. */
   readonly #results = new Map<string, ExportOpener | MatchedExport>();
   readonly #charges = new Map<string, Charge>();
@@ -109,6 +99,12 @@ export class DriveBatches extends PatientDuplex {
       onBatch: this.#calledBack.watch(options.onBatch),
       onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
     };
+    this.#uploads = new StreamUploads({
+      service: options.client,
+      runId: this.#runId,
+      clock: options.clock ?? systemClock,
+      onLeftBehind: this.#options.onLeftBehind,
+    });
     this.#drive = new BatchPool(
       {
         service: options.client,
@@ -161,7 +157,7 @@ export class DriveBatches extends PatientDuplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#abort.abort(error ?? new Error('the stream was closed'));
-    if (this.#left.length + this.#underWay.size === 0) done(error);
+    if (this.#uploads.isEmpty) done(error);
     else
       this.#cleanUp().then(
         () => done(error),
@@ -171,38 +167,14 @@ export class DriveBatches extends PatientDuplex {
 
   /** Unlaunched batches are not continued: their personal data must not stay on the service. */
   async #cleanUp(): Promise<void> {
-    const left = (): readonly LeftBatch[] => this.#allLeft();
-    const { client, clock = systemClock } = this.#options;
-    const idle = async (): Promise<unknown> => this.#drive.idle();
-    const names = await deleteCutOff(client, this.#runId, left, {
-      clock,
-      deadlineMs: cleanUpMs,
-      idle,
-    });
-    this.#reportLeft(names);
+    await this.#uploads.deleteCutOff(cleanUpMs, async () => this.#drive.idle());
     await this.#calledBack.settled();
     // Where that cannot be recorded, the next stream looks again.
     await this.#notes?.dropUploads(this.#runId).catch(() => undefined);
   }
 
-  #allLeft(): readonly LeftBatch[] {
-    return [...this.#left, ...this.#underWay.values()];
-  }
-
-  /** @param kept names of unlaunched uploads that may still be there */
-  #reportLeft(kept: readonly string[]): void {
-    const names = [...kept, ...namesInDoubt(this.#allLeft(), this.#runId)];
-    this.#left = [];
-    if (names.length > 0) this.#options.onLeftBehind?.(names);
-  }
-
   #leave(batch: Batch, state: BatchState): void {
-    const label = batchLabel(batch);
-    const { name, lost } = this.#underWay.get(label) ?? {};
-    this.#underWay.delete(label);
-    if (mayHaveOrphans(state, true) || isInDoubt(state)) {
-      this.#left.push({ batch, state, name, lost });
-    }
+    this.#uploads.leave(batch, state);
     if (!this.destroyed && isAtEnd(state)) this.#isWanted = this.push(this.#settled(batch, state));
   }
 
@@ -229,15 +201,8 @@ export class DriveBatches extends PatientDuplex {
 
   async #end(): Promise<void> {
     try {
-      const { client, clock = systemClock, batchDeadlineMs } = this.#options;
-      const names = await deleteOrphans(client, this.#runId, this.#left, {
-        isGivenUp: true,
-        hasSurplus: false,
-        signal: this.#abort.signal,
-        clock,
-        deadlineMs: batchDeadlineMs ?? defaults.batchDeadlineMs,
-      });
-      this.#reportLeft(names);
+      const { batchDeadlineMs = defaults.batchDeadlineMs } = this.#options;
+      await this.#uploads.delete(this.#abort.signal, batchDeadlineMs);
       await this.#calledBack.settled();
       await this.#notes?.dropUploads(this.#runId);
     } catch (error) {
@@ -278,19 +243,8 @@ export class DriveBatches extends PatientDuplex {
   }
 
   #note(progress: BatchProgress): void {
-    const { batch, state, name: sentAs } = progress;
-    const label = batchLabel(batch);
-    const before = this.#underWay.get(label);
-    const { attempt } = state;
-    const isLost =
-      before?.state.stage === 'uploading' &&
-      before.state.looks > 0 &&
-      attempt > before.state.attempt;
-    const lost = isLost ? [...before.lost, before.sentAs] : (before?.lost ?? []);
-    // The name of an earlier upload is unknown here.
-    const name = attempt === 1 ? sentAs : undefined;
-    this.#underWay.set(label, { batch, state, name, sentAs, lost });
-    if (progress.charge) this.#charges.set(label, progress.charge);
+    this.#uploads.note(progress);
+    if (progress.charge) this.#charges.set(batchLabel(progress.batch), progress.charge);
     this.#options.onBatch?.(progress);
   }
 
@@ -307,10 +261,4 @@ export class DriveBatches extends PatientDuplex {
     };
     return { ...tally, keep };
   }
-}
-
-interface SentBatch extends LeftBatch {
-  /** Name of its latest upload. */
-  readonly sentAs: string;
-  readonly lost: readonly string[];
 }

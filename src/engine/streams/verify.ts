@@ -5,7 +5,7 @@ import { CalledBack } from '../../platform/waiting/promises.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
-import { SettledDeletions } from './delete-settled.js';
+import { SettledDeletions } from './stream-deletions.js';
 import { cleanUpMs, DriveBatches } from './drive-batches.js';
 import type { SettledParcel } from './parcel.js';
 import type { AddedField } from '../columns/added-fields.js';

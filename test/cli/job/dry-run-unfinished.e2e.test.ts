@@ -228,6 +228,15 @@ describe('a dry run beside an unfinished run', () => {
       expect(await paidBy(retry)).toMatchObject({ code: 0, credits: 3 });
     });
 
+    it('and --retry-failed counts them before the run is finished, too', async () => {
+      await stopHalfway();
+      expect((await dryRun()).email).toMatchObject({ credits: 3 });
+      const { unfinished, email } = await dryRun(retry);
+      expect(unfinished).toMatchObject({ action: 'resume', paid: { email: 6 } });
+      expect(email).toMatchObject({ addresses: 9, credits: 6 });
+      expect(await paidBy(retry)).toMatchObject({ code: 0, credits: 6 });
+    });
+
     it('and another list counts them only with --retry-failed', async () => {
       await stopHalfway();
       await writeList(names(11));

@@ -9,7 +9,7 @@ import { checkListSize, readSized } from '../planning/list-size.js';
 import { beginRun, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
-import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
+import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { planOffline, type OfflinePlan } from './plan-offline.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
 import { hasSent, resultsToFetch } from '../../stores/run-state.js';

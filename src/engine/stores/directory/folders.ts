@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, OutputError, StateError } from '../../../platform/errors/errors.js';
 import { describeSystemError, systemErrorCode } from '../../../platform/files/disk-errors.js';
 import {
   type FileLock,
@@ -13,7 +13,7 @@ import {
   syncDirectory,
   systemFiles,
 } from '../../../platform/files/file-system.js';
-import { besidePath } from '../../../platform/files/whole-file.js';
+import { besidePath, move } from '../../../platform/files/whole-file.js';
 import type { StateLocation } from '../journal-entries.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
@@ -63,6 +63,65 @@ export function refuseFile(path: string, error: unknown): void {
   );
 }
 
+export function recalledPathIn(path: string): string {
+  return join(path, 'recalled');
+}
+
+/** The journal of a run that is being dropped. */
+export const droppedName = 'dropped';
+
+export function journalPath(path: string): string {
+  return join(path, 'journal');
+}
+
+/**
+ * Drops a run. Its journal has another name as long as anything else is left of it: without one or the other,
+ * what is left is of a run that lost its journal.
+ */
+export async function forget(files: FileSystem, path: string): Promise<void> {
+  const dropped = join(path, droppedName);
+  await move(files, { from: journalPath(path), to: dropped }).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
+  });
+  await clear(files, path);
+  await syncDirectory(files, path);
+  await files.rm(dropped, { force: true });
+}
+
+/** @throws StateError `state_damaged` for batches or results of a run whose journal is gone: they may be paid */
+export async function refuseRemains(files: FileSystem, path: string): Promise<void> {
+  for (const name of await files.readdir(path)) {
+    if (!runFolder.test(name) || (await files.readdir(join(path, name))).length === 0) continue;
+    throw new StateError(
+      `the state directory ${path} holds ${name} of a run whose journal is missing or empty: put back ${journalPath(path)}, or add ${optionName('fresh')} to start over, which may pay again for what that run has paid for`,
+      { code: 'state_damaged' },
+    );
+  }
+}
+
+/** The journal is gone: a run must not fail for what is left, or it would be paid again. */
+export async function removeEmpty(files: FileSystem, path: string): Promise<void> {
+  try {
+    // The journal goes first: should a power cut restore it, the files that it names are missing.
+    await syncDirectory(files, path);
+    await files.rm(recalledPathIn(path), { force: true });
+    // The lock goes last: it marks what is left as Sluice's.
+    await syncDirectory(files, path);
+    await files.rm(path, { recursive: true, force: true });
+  } catch {
+    // The next run takes the directory as it is.
+  }
+}
+
+/** Removes everything but the lock, the journal, and what its plan is compared with. */
+export async function clear(files: FileSystem, path: string): Promise<void> {
+  for (const name of await files.readdir(path)) {
+    if (name === 'journal' || name === droppedName || name === 'lock' || name === 'recalled')
+      continue;
+    await files.rm(join(path, name), { recursive: true, force: true });
+  }
+}
+
 /**
  * Syncs the directory's own name, and those of new folders above it: a run whose journal is lost would be
  * paid again.
@@ -93,7 +152,7 @@ export async function readStateLocation(
   stateDir: string,
 ): Promise<StateLocation | undefined> {
   try {
-    const { ino, birthtimeMs, ctimeMs } = await files.stat(join(stateDir, 'journal'));
+    const { ino, birthtimeMs, ctimeMs } = await files.stat(journalPath(stateDir));
     // Without a time of birth, some systems give that of the latest change.
     return { ino, born: birthtimeMs > 0 && birthtimeMs < ctimeMs ? birthtimeMs : null };
   } catch {

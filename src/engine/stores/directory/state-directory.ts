@@ -3,6 +3,10 @@ import type { Batch } from '../../batches/batch.js';
 import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import {
+  clear,
+  droppedName,
+  forget,
+  journalPath,
   lockDirectory,
   folderOf,
   foldersOf,
@@ -12,13 +16,13 @@ import {
   runFolder,
   syncName,
   readStateLocation,
+  recalledPathIn,
+  refuseRemains,
+  removeEmpty,
 } from './folders.js';
 import type { FileLock, LockWaitOptions } from '../../../platform/files/file-lock.js';
 import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js';
-import { move } from '../../../platform/files/whole-file.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
-import { StateError } from '../../../platform/errors/errors.js';
-import { optionName } from '../../../platform/text/option-name.js';
 import { Journal } from './journal.js';
 import { hasPaid, replayJournal, emptyRunState, type RunState } from '../run-state.js';
 import { LocalRunClaims } from './local-claims.js';
@@ -251,17 +255,6 @@ function foldersAt(files: FileSystem, path: string, generation: number): RunFold
   };
 }
 
-function recalledPathIn(path: string): string {
-  return join(path, 'recalled');
-}
-
-/** The journal of a run that is being dropped. */
-const droppedName = 'dropped';
-
-function journalPath(path: string): string {
-  return join(path, 'journal');
-}
-
 async function openJournal(
   files: FileSystem,
   path: string,
@@ -279,54 +272,6 @@ async function openJournal(
   } catch (error) {
     await journal.close();
     throw error;
-  }
-}
-
-/**
- * Drops a run. Its journal has another name as long as anything else is left of it: without one or the other,
- * what is left is of a run that lost its journal.
- */
-async function forget(files: FileSystem, path: string): Promise<void> {
-  const dropped = join(path, droppedName);
-  await move(files, { from: journalPath(path), to: dropped }).catch((error: unknown) => {
-    if (systemErrorCode(error) !== 'ENOENT') throw error;
-  });
-  await clear(files, path);
-  await syncDirectory(files, path);
-  await files.rm(dropped, { force: true });
-}
-
-/** @throws StateError `state_damaged` for batches or results of a run whose journal is gone: they may be paid */
-async function refuseRemains(files: FileSystem, path: string): Promise<void> {
-  for (const name of await files.readdir(path)) {
-    if (!runFolder.test(name) || (await files.readdir(join(path, name))).length === 0) continue;
-    throw new StateError(
-      `the state directory ${path} holds ${name} of a run whose journal is missing or empty: put back ${journalPath(path)}, or add ${optionName('fresh')} to start over, which may pay again for what that run has paid for`,
-      { code: 'state_damaged' },
-    );
-  }
-}
-
-/** The journal is gone: a run must not fail for what is left, or it would be paid again. */
-async function removeEmpty(files: FileSystem, path: string): Promise<void> {
-  try {
-    // The journal goes first: should a power cut restore it, the files that it names are missing.
-    await syncDirectory(files, path);
-    await files.rm(recalledPathIn(path), { force: true });
-    // The lock goes last: it marks what is left as Sluice's.
-    await syncDirectory(files, path);
-    await files.rm(path, { recursive: true, force: true });
-  } catch {
-    // The next run takes the directory as it is.
-  }
-}
-
-/** Removes everything but the lock, the journal, and what its plan is compared with. */
-async function clear(files: FileSystem, path: string): Promise<void> {
-  for (const name of await files.readdir(path)) {
-    if (name === 'journal' || name === droppedName || name === 'lock' || name === 'recalled')
-      continue;
-    await files.rm(join(path, name), { recursive: true, force: true });
   }
 }
 

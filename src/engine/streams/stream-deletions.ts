@@ -1,14 +1,19 @@
 import type { VerificationService } from '../../client/client.js';
 import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/promises.js';
-import { mayHaveLaunched } from '../batches/batch-state.js';
-import { batchLabel, uuidKey } from '../batches/batch.js';
+import { type BatchState, mayHaveLaunched } from '../batches/batch-state.js';
+import { type Batch, batchLabel, uuidKey } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';
 import {
   deleteBatch,
+  deleteCutOff,
+  deleteOrphans,
   deleteUnwanted,
   isInDoubt,
+  type LeftBatch,
   longestCheckMs,
+  mayHaveOrphans,
+  namesInDoubt,
 } from '../batches/uploads/delete-uploads.js';
 import type { SettledParcel } from './parcel.js';
 
@@ -105,5 +110,86 @@ export class SettledDeletions {
     if (name === undefined) return;
     if (end === 'gone') this.#deleted.set(uuidKey(batchUuid), name);
     else onLeftBehind?.([name]);
+  }
+}
+
+interface StreamUploadsOptions {
+  readonly service: VerificationService;
+  readonly runId: string;
+  readonly clock: Clock;
+  /** Called with the names of uploads that may be left. */
+  readonly onLeftBehind: ((names: readonly string[]) => void) | undefined;
+}
+
+interface SentBatch extends LeftBatch {
+  /** Name of its latest upload. */
+  readonly sentAs: string;
+  readonly lost: readonly string[];
+}
+
+/** The uploads that a stream has not launched: at its end they are useless, and personal data. */
+export class StreamUploads {
+  readonly #options: StreamUploadsOptions;
+  /** Batches that may have left useless uploads; no others are remembered. */
+  #left: LeftBatch[] = [];
+  /** By label: batches in hand of which something was sent. */
+  readonly #underWay = new Map<string, SentBatch>();
+
+  constructor(options: StreamUploadsOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#left.length + this.#underWay.size === 0;
+  }
+
+  note({ batch, state, name: sentAs }: BatchProgress): void {
+    const label = batchLabel(batch);
+    const before = this.#underWay.get(label);
+    const { attempt } = state;
+    const isLost =
+      before?.state.stage === 'uploading' &&
+      before.state.looks > 0 &&
+      attempt > before.state.attempt;
+    const lost = isLost ? [...before.lost, before.sentAs] : (before?.lost ?? []);
+    // The name of an earlier upload is unknown here.
+    const name = attempt === 1 ? sentAs : undefined;
+    this.#underWay.set(label, { batch, state, name, sentAs, lost });
+  }
+
+  /** Nothing more is done for the batch. */
+  leave(batch: Batch, state: BatchState): void {
+    const label = batchLabel(batch);
+    const { name, lost } = this.#underWay.get(label) ?? {};
+    this.#underWay.delete(label);
+    if (mayHaveOrphans(state, true) || isInDoubt(state)) {
+      this.#left.push({ batch, state, name, lost });
+    }
+  }
+
+  /** Deletes what is useless, and reports the rest. */
+  async delete(signal: AbortSignal, deadlineMs: number): Promise<void> {
+    const { service, runId, clock } = this.#options;
+    const which = { isGivenUp: true, hasSurplus: false };
+    const options = { ...which, signal, clock, deadlineMs };
+    this.#report(await deleteOrphans(service, runId, this.#left, options));
+  }
+
+  /** The same where the stream ends early. @param idle resolves when no request is under way */
+  async deleteCutOff(deadlineMs: number, idle: () => Promise<unknown>): Promise<void> {
+    const { service, runId, clock } = this.#options;
+    const left = (): readonly LeftBatch[] => this.#all();
+    this.#report(await deleteCutOff(service, runId, left, { clock, deadlineMs, idle }));
+  }
+
+  #all(): readonly LeftBatch[] {
+    return [...this.#left, ...this.#underWay.values()];
+  }
+
+  /** @param kept names of unlaunched uploads that may still be there */
+  #report(kept: readonly string[]): void {
+    const names = [...kept, ...namesInDoubt(this.#all(), this.#options.runId)];
+    this.#left = [];
+    if (names.length > 0) this.#options.onLeftBehind?.(names);
   }
 }

@@ -1,0 +1,177 @@
+import type { Client } from '../../../client/client.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
+import { groupNumber } from '../../addresses/address.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
+import { readLines } from '../../batches/batch.js';
+import { Plan } from '../../plan/plan.js';
+import { addressOf } from '../../plan/result-join.js';
+import { LocalRunClaims } from '../../stores/directory/local-claims.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
+import { hasPaid, emptyRunState } from '../../stores/run-state.js';
+import type { BatchStore } from '../../stores/run-store.js';
+import { settleRun } from '../execution/run-driver.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
+import type { PlannedInput } from '../planning/plan-input.js';
+import { judgeUse, refusalOf, refuseChange } from './changed-input.js';
+import { Reconciliation } from './reconcile.js';
+
+export interface SettleOptions {
+  readonly run: ResolvedRun;
+  readonly client: Client;
+  readonly store: StateDirectory;
+}
+
+interface CarryOverOptions extends SettleOptions {
+  /** The run whose list has changed, and its plan. */
+  readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
+  /** Tonight's list, hashed under that run's seed. */
+  readonly tonight: PlannedInput;
+  /** The change, as text; `undefined` where only failed addresses are sent again. */
+  readonly change: string | undefined;
+  /** Called once it is decided, before anything is sent. */
+  readonly onDecided: () => Promise<void>;
+}
+
+/**
+ * Prepares a run of tonight's list: finishes what the run before has launched, so that its results can be
+ * used by address, and deletes what it only uploaded. After a kill the next process repeats it: only a status
+ * can have changed.
+ *
+ * @throws StateError `state_mismatch` when too little of what was paid would be useful, with nothing sent;
+ * what stops the batches
+ */
+export async function carryOver(options: CarryOverOptions): Promise<void> {
+  const { store, state, change, run } = options;
+  // Decided without the service.
+  if (change !== undefined) refuseChange({ run, state, change });
+  const reconciliation = await reconciliationOf(options, state.run);
+  reconciliation.refuseCopy();
+  const settled = { ...state, batchesPath: store.batchesPath };
+  await settle(options, { reconciliation, store, ...settled }, async (driven) => {
+    if (change !== undefined) {
+      const counting = driven.filter((each) => !reconciliation.sawNoLaunch(each));
+      await decide(options, change, counting);
+    }
+    await options.onDecided();
+  });
+}
+
+/**
+ * Requests the paid exports again that were not accepted before the list changed.
+ *
+ * @throws what stops the batches
+ */
+export async function retryEarlier(options: SettleOptions): Promise<void> {
+  const { store } = options;
+  for (const earlier of store.state.earlier.filter(hasPaid)) {
+    const { batchesPath, results } = store.of(earlier);
+    const { run, plan, batches } = earlier;
+    const state = { ...emptyRunState, run, plan, batches };
+    const claims = new LocalRunClaims(state, {
+      // Nothing of it is launched any more: stored results are all that is recorded.
+      record: async () => undefined,
+      keepResults: async (...kept) => results.keep(...kept),
+    });
+    await settle(options, {
+      reconciliation: await reconciliationOf(options, run),
+      run,
+      plan,
+      batchesPath,
+      store: {
+        state,
+        record: async () => undefined,
+        claim: async (wanted) => claims.claim(wanted),
+        readResults: async (...kept) => results.read(...kept),
+      },
+    });
+  }
+}
+
+async function reconciliationOf(
+  { run, client, store }: SettleOptions,
+  entry: RunEntry,
+): Promise<Reconciliation> {
+  const reconciliation = await Reconciliation.of(client, entry, store, run);
+  await reconciliation.readList();
+  return reconciliation;
+}
+
+/** Finishes a run's launched batches, from its batch files alone. */
+async function settle(
+  { run, client }: SettleOptions,
+  {
+    reconciliation,
+    store,
+    batchesPath,
+    ...state
+  }: {
+    readonly reconciliation: Reconciliation;
+    readonly store: BatchStore;
+    readonly batchesPath: string;
+    readonly run: RunEntry;
+    readonly plan: PlanEntry;
+  },
+  decide?: Parameters<typeof settleRun>[1],
+): Promise<void> {
+  const launched = new Set([
+    ...paidNumbers(store.state),
+    ...reconciliation.uploads.launchedNumbers(),
+  ]);
+  const batches = await plannedBatches(run.files, batchesPath, state.plan, launched);
+  const plan = new Plan({
+    layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
+    batchSize: 1,
+    storage: { append: () => undefined, open: () => [] },
+    seed: Buffer.from(state.run.seed, 'hex'),
+  });
+  for (const batch of batches) {
+    for await (const line of readLines(batch)) {
+      const address = addressOf(batch, line);
+      if (!('key' in address)) continue;
+      plan.book.table.add(groupNumber(batch.group), address.key);
+      plan.book.assign(batch.id);
+    }
+  }
+  const { maxCredits: _, onProgress, ...settings } = run;
+  await settleRun(
+    {
+      // Launched batches were within that night's budget.
+      run: {
+        ...settings,
+        onProgress: (progress) => {
+          // The progress of another list's batches is not tonight's.
+          if (progress.stage !== 'batch') onProgress?.(progress);
+        },
+      },
+      client,
+      reconciliation,
+      plan,
+      batches,
+      store,
+    },
+    decide,
+  );
+}
+
+async function decide(
+  options: CarryOverOptions,
+  change: string,
+  driven: readonly DrivenBatch[],
+): Promise<void> {
+  const { run, store, state } = options;
+  const changed = { run, store, state, change };
+  const { carried, isLossAsked } = await judgeUse(changed, options.tonight.plan.book, driven);
+  if (isLossAsked && (await run.onCarry?.(carried)) === false) {
+    const { usedAddresses, paidAddresses } = carried;
+    throw refusalOf(
+      changed,
+      `${usedAddresses} of ${counted(paidAddresses, 'paid address')} would be used again`,
+      paidAddresses - usedAddresses,
+    );
+  }
+  if ((run.onChange === 'carry' || (isLossAsked && run.onCarry)) && !store.state.isCarried)
+    await store.record({ entry: 'carry' });
+  run.onProgress?.({ stage: 'carried', ...carried });
+}
