@@ -35,7 +35,8 @@ interface Given {
   readonly epoch: number;
   readonly ended: boolean;
   /** Of each batch, for a function of many. */
-  readonly paid: boolean | readonly boolean[];
+  readonly spent: number | readonly number[];
+  readonly reserved: number | readonly number[];
   readonly entries: readonly string[];
   readonly proven: boolean;
   readonly most: number | null;
@@ -289,9 +290,10 @@ export class MemoryDatabase {
       if (!held || held.call > given.call) return lost;
       if (held.call === given.call) return {};
       this.#append(given, given.entry, held.batch);
-      const reserved = given.paid === true ? held.addresses : 0;
-      this.#put({ ...held, call: given.call, ended: given.ended, reserved });
-      this.#reserve(held.type, reserved - held.reserved);
+      const [spent, reserved] = [Number(given.spent), Number(given.reserved)];
+      const launched = reserved > 0;
+      this.#put({ ...held, call: given.call, ended: given.ended, spent, reserved, launched });
+      this.#reserve(held.type, spent + reserved - held.spent - held.reserved);
       const last = this.#tables.batches.get(output);
       if (held.batch !== output && last?.ended) this.#put({ ...last, ended: false });
       if (given.proven) this.#change({ proven: true });
@@ -311,11 +313,13 @@ export class MemoryDatabase {
       const refused = this.#refusal(given, held);
       if (refused) return refused;
       if (!held) return lost;
-      const reserved = this.#tables.budget.get(held.type) ?? 0;
-      if (held.reserved > 0) return { isGranted: true, credits: reserved };
-      const credits = reserved + held.addresses;
+      const used = this.#tables.budget.get(held.type) ?? 0;
+      if (held.reserved > 0) return { isGranted: true, credits: used };
+      const credits = used + held.addresses;
       const { most } = this.#tables;
-      if (most !== null && credits > most) return { isGranted: false, credits, most };
+      if (most !== null && credits > most) {
+        return { isGranted: false, credits, most, open: this.#openCredits(held.type) };
+      }
       this.#reserve(held.type, held.addresses);
       this.#put({ ...held, reserved: held.addresses });
       return { isGranted: true, credits };
@@ -429,9 +433,11 @@ export class MemoryDatabase {
     for (const [at, batch] of given.batches.entries()) {
       this.#append(given, given.entries[at] ?? '', batch);
       const row = this.#tables.batches.get(batch);
-      const reserved = (given.paid as readonly boolean[])[at] === true ? (row?.addresses ?? 0) : 0;
-      if (row) this.#reserve(row.type, reserved - row.reserved);
-      if (row) this.#put({ ...row, ended: false, owner: undefined, reserved });
+      const spent = (given.spent as readonly number[])[at] ?? 0;
+      const reserved = (given.reserved as readonly number[])[at] ?? 0;
+      if (row) this.#reserve(row.type, spent + reserved - row.spent - row.reserved);
+      const changes = { ended: false, owner: undefined, spent, reserved, launched: reserved > 0 };
+      if (row) this.#put({ ...row, ...changes });
     }
     this.#put({ ...last, ended: false, owner: undefined });
   }
@@ -453,7 +459,9 @@ export class MemoryDatabase {
         epoch: 0,
         call: 0,
         ended: false,
+        spent: 0,
         reserved: 0,
+        launched: false,
       };
       this.#put({ batch, ...group, ...free });
     }
@@ -534,6 +542,14 @@ export class MemoryDatabase {
     if (more === 0) return;
     const { budget } = this.#tables;
     this.#change({ budget: withValue(budget, type, (budget.get(type) ?? 0) + more) });
+  }
+
+  /** What launches may still free: those that are written down, or that a process is about to ask for. */
+  #openCredits(type: string): number {
+    return [...this.#tables.batches.values()]
+      .filter((row) => row.type === type)
+      .filter((row) => row.launched || !this.#isFree(row))
+      .reduce((sum, { reserved }) => sum + reserved, 0);
   }
 
   #put(row: BatchRow): void {

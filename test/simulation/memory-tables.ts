@@ -15,7 +15,9 @@ export interface BatchRow {
   readonly losses: number;
   readonly call: number;
   readonly ended: boolean;
+  readonly spent: number;
   readonly reserved: number;
+  readonly launched: boolean;
 }
 
 export interface JournalRow {
@@ -38,7 +40,7 @@ export interface Tables {
   readonly results: ReadonlyMap<string, readonly Uint8Array[]>;
   /** What of a history the run uses, by the process that has planned it. */
   readonly recalled: ReadonlyMap<string, readonly Uint8Array[]>;
-  /** Credits that are reserved, by type. */
+  /** Credits that are spent or reserved, by type. */
   readonly budget: ReadonlyMap<string, number>;
   /** Parts of the copy of the source. */
   readonly copy: readonly CopyPart[];

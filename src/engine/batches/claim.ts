@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { type BatchState, mayHaveLaunched } from './batch-state.js';
+import { type BatchState, isAtEnd, mayHaveLaunched } from './batch-state.js';
 import type { Batch } from './batch.js';
 import type { Charge } from './status-answer.js';
 import type { ComparedExport } from './export-check.js';
@@ -9,9 +9,36 @@ export type Reservation = {
   readonly credits: number;
 } & (
   | { readonly isGranted: true }
-  /** With the limit. */
-  | { readonly isGranted: false; readonly most: number }
+  | {
+      readonly isGranted: false;
+      readonly most: number;
+      /** Credits of launches whose cost is still open: some of them may become free. */
+      readonly open: number;
+    }
 );
+
+/** A batch's share of its type's budget. */
+export interface HeldCredits {
+  /** Cost of its launches that are over. */
+  readonly spent: number;
+  /** One for each address of a launch that may still turn out to cost less. */
+  readonly reserved: number;
+}
+
+/** A launch counts with its cost as soon as that is known, and with its addresses until then. */
+export function heldCredits({
+  batch,
+  state,
+  charge,
+  replacedCharge,
+}: Omit<BatchProgress, 'name'>): HeldCredits {
+  const { addresses } = batch;
+  const before = replacedCharge === undefined ? 0 : (replacedCharge?.spent ?? addresses);
+  if (!mayHaveLaunched(state)) return { spent: before, reserved: 0 };
+  const isOver = isAtEnd(state) || (state.stage === 'done' && charge !== undefined);
+  if (!isOver) return { spent: before, reserved: addresses };
+  return { spent: before + (charge?.spent ?? addresses), reserved: 0 };
+}
 
 /**
  * The right to drive one batch. While it holds, no other process records the batch; once it is revoked,
@@ -22,7 +49,7 @@ export interface BatchClaim {
   readonly revoked?: AbortSignal;
 
   /**
-   * Records the new state. Where the batch was surely not launched, its credits are free again.
+   * Records the new state. Reserved credits that the batch surely does not cost are free again.
    *
    * @param at when it became known. @default now
    */
@@ -77,52 +104,49 @@ export function batchStage(progress: BatchProgress): BatchStage {
   return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.state), ...progress };
 }
 
+const none: HeldCredits = { spent: 0, reserved: 0 };
+
 type Write = (progress: BatchProgress, at?: string) => Promise<void> | void;
 
 /** Claims on the batches of a run that no other process works on: never revoked. */
 export class LocalClaims {
-  /** Credits reserved by launches, before refunds. */
-  readonly #reserved: Record<VerificationType, number> = { email: 0, phone: 0 };
+  /** Held by all batches, before refunds. */
+  readonly #held: Record<VerificationType, HeldCredits> = { email: none, phone: none };
 
   /**
-   * @param state the state of an earlier process: a batch that it may have launched keeps its reservation,
-   * even beyond the limit
+   * @param state the state of an earlier process: what it launched counts, even beyond the limit
    * @param write records the batch
-   * @param before cost of replaced launches, which stays spent
+   * @param costs known to that process
    */
   claim(
     batch: Batch,
     state: BatchState,
     write: Write,
-    before?: BatchProgress['replacedCharge'],
+    costs: Partial<Pick<BatchProgress, 'charge' | 'replacedCharge'>> = {},
   ): BatchClaim {
     const { type } = batch.group;
-    let replacedCharge = 0;
-    const spend = (cost: BatchProgress['replacedCharge']): void => {
-      const credits = cost === undefined ? 0 : (cost?.spent ?? batch.addresses);
-      this.#reserved[type] += credits - replacedCharge;
-      replacedCharge = credits;
+    let own = none;
+    const hold = (now: HeldCredits): void => {
+      const { spent, reserved } = this.#held[type];
+      this.#held[type] = {
+        spent: spent + now.spent - own.spent,
+        reserved: reserved + now.reserved - own.reserved,
+      };
+      own = now;
     };
-    spend(before);
-    let isReserved = false;
-    const hold = (isHeld: boolean): void => {
-      if (isHeld === isReserved) return;
-      isReserved = isHeld;
-      this.#reserved[type] += isHeld ? batch.addresses : -batch.addresses;
-    };
-    hold(mayHaveLaunched(state));
+    hold(heldCredits({ charge: undefined, ...costs, batch, state }));
     return {
       record: async (progress, at) => {
-        // A reservation is kept until the launch surely did not happen.
-        hold(mayHaveLaunched(progress.state));
-        spend(progress.replacedCharge);
+        hold(heldCredits(progress));
         await write(progress, at);
       },
       confirm: async () => undefined,
       reserve: async (most): Promise<Reservation> => {
-        const credits = this.#reserved[type] + (isReserved ? 0 : batch.addresses);
-        if (!isReserved && credits > most) return { isGranted: false, credits, most };
-        hold(true);
+        const { spent, reserved: open } = this.#held[type];
+        const isHeld = own.reserved > 0;
+        const credits = spent + open + (isHeld ? 0 : batch.addresses);
+        if (!isHeld && credits > most) return { isGranted: false, credits, most, open };
+        hold({ ...own, reserved: batch.addresses });
         return { isGranted: true, credits };
       },
     };

@@ -129,9 +129,9 @@ class Drive {
   }
 
   async #mayLaunch(): Promise<boolean> {
-    const { gate, claim } = this.#options;
+    const { gate, claim, signal } = this.#options;
     if (this.#reserved) return gate.allowsReserved;
-    this.#reserved = await gate.reserve(this.#batch, claim);
+    this.#reserved = await gate.reserve(this.#batch, claim, signal);
     return this.#reserved;
   }
 

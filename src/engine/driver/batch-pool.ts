@@ -10,12 +10,13 @@ import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
 import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
-import { type BatchClaim, ClaimRevokedError } from '../batches/claim.js';
+import { type BatchClaim, ClaimRevokedError, heldCredits } from '../batches/claim.js';
 import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
 import { isWithoutAnswer } from './batch-errors.js';
 import { openExport } from './batch-exports.js';
+import { BatchQueues } from './batch-queues.js';
 import type { CollectedExport, DrivePorts, LaunchPorts } from './drive-ports.js';
 import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js';
 import { type KnownAccount, OneAccount } from './one-account.js';
@@ -81,8 +82,8 @@ export class BatchPool {
   readonly #requests: LimitFunction;
   readonly #concurrency: number;
   readonly #places: number;
-  /** Batches without a place, the next one last: removing it from a million moves none. */
-  #waiting: Batch[] = [];
+  /** Batches without a place. */
+  readonly #waiting: BatchQueues;
   #inHand = 0;
   #onService = 0;
   /** By label: uuids of batches in hand. */
@@ -112,8 +113,12 @@ export class BatchPool {
     this.#keepsBatches = options.keepsBatches ?? false;
     this.gate = new LaunchGate({
       maxCredits: settings.maxCredits,
+      // What a run leaves to the service frees nothing.
+      mayWait: () => ports.leavesLaunched?.() !== true,
       onClosed: (reason, type) => this.#noteClosed(reason, type),
+      onWaited: () => this.#goOn(),
     });
+    this.#waiting = new BatchQueues((type) => this.gate.isShortOf(type));
     this.#options = {
       ...ports,
       service,
@@ -123,7 +128,7 @@ export class BatchPool {
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,
       pace: new PollEstimator(
-        () => this.#inHand + this.#waiting.length + (ports.claimable?.() ?? Infinity),
+        () => this.#inHand + this.#waiting.size + (ports.claimable?.() ?? Infinity),
       ),
       gate: this.gate,
       refusedSizes: new RefusedSizes(),
@@ -150,18 +155,22 @@ export class BatchPool {
   }
 
   get isIdle(): boolean {
-    return this.#inHand + this.#waiting.length === 0;
+    return this.#inHand + this.#waiting.size === 0;
   }
 
   /** Whether another batch would start at once, or as soon as the first has gone ahead. */
   get hasRoom(): boolean {
-    const next = this.#waiting.length;
-    return this.#inHand + next < this.#places && this.#onService + next < this.#concurrency;
+    return this.hasPlace && this.#onService + this.#waiting.startable < this.#concurrency;
+  }
+
+  /** Whether another launched batch would start at once. */
+  get hasPlace(): boolean {
+    return this.#inHand + this.#waiting.startable < this.#places;
   }
 
   /** Whether no more batches were added than fit in hand. */
   get isTaken(): boolean {
-    return this.#inHand + this.#waiting.length <= this.#places;
+    return this.#inHand + this.#waiting.size <= this.#places;
   }
 
   /**
@@ -184,8 +193,7 @@ export class BatchPool {
 
   add(batches: Iterable<Batch>): void {
     if (this.#stoppedBy) return;
-    // Not `concat`: where a program has loaded apache-arrow, V8 makes a dictionary of it, and each `pop` scans it.
-    this.#waiting = [...[...batches].toReversed(), ...this.#waiting];
+    this.#waiting.add(batches, (batch) => mayHaveLaunched(this.#state(batch)));
     this.#begin();
   }
 
@@ -203,13 +211,14 @@ export class BatchPool {
     return this.#requests(request);
   }
 
+  #state(batch: Batch): BatchState {
+    return this.#ports.state?.(batch) ?? planned;
+  }
+
   #begin(): void {
-    while (
-      this.#inHand < this.#places &&
-      this.#onService < this.#concurrency &&
-      (this.#isProven || !this.#isOneAhead)
-    ) {
-      const batch = this.#waiting.pop();
+    while (this.#inHand < this.#places && (this.#isProven || !this.#isOneAhead)) {
+      // A launched one is on the service already.
+      const batch = this.#waiting.next(this.#onService < this.#concurrency);
       if (!batch) return;
       void this.#take(batch);
     }
@@ -229,7 +238,7 @@ export class BatchPool {
       if (isAhead) this.#isOneAhead = false;
     };
     try {
-      const before = this.#ports.state?.(batch) ?? planned;
+      const before = this.#state(batch);
       const state = isAtEnd(before)
         ? before
         : await this.#drive(batch, before, {
@@ -245,7 +254,7 @@ export class BatchPool {
           });
       const parts = state.stage === 'split' ? await halveBatch(batch) : [];
       await this.#ports.leave(batch, state, parts);
-      if (!this.#stoppedBy) this.#waiting.push(...parts.toReversed());
+      if (!this.#stoppedBy) this.#waiting.addFirst(parts);
     } catch (error) {
       if (error instanceof ClaimRevokedError) this.#ports.claimRevoked?.(batch);
       else this.#halt(error);
@@ -266,7 +275,7 @@ export class BatchPool {
 
   #halt(error: unknown): void {
     this.#stoppedBy ??= { error };
-    this.#waiting = [];
+    this.#waiting.clear();
     this.#stop.abort(this.#stoppedBy.error);
     this.#ports.freed?.();
   }
@@ -288,6 +297,7 @@ export class BatchPool {
         record: async (progress) => {
           await claim.record(progress);
           this.#noteUuid(batch, progress.state);
+          if (heldCredits(progress).reserved === 0) this.gate.noteFreed();
           if (progress.state.stage === 'done') on.onVerified();
         },
         onPrepared: on.onPrepared,

@@ -6,31 +6,38 @@ import type { Batch } from '../batches/batch.js';
 import type { BatchClaim } from '../batches/claim.js';
 import { bounds } from '../../client/batch-bounds.js';
 import { optionName } from '../../platform/text/option-name.js';
+import { Notifier } from '../../platform/waiting/promises.js';
 
 interface LaunchGateOptions {
   /** Most credits of each type, before refunds. @default Infinity */
   readonly maxCredits?: number | undefined;
+  /** Whether a launch may wait for credits that others free. @default always */
+  readonly mayWait?: () => boolean;
   /** Called when it closes: to one type, or to all. */
   readonly onClosed?: (reason: SluiceError, type: VerificationType | null) => void;
+  /** Called when a launch no longer waits for credits. */
+  readonly onWaited?: () => void;
 }
 
 /**
  * Admits launches. Credits are reserved before each launch, so that concurrent launches cannot overshoot the
- * budget together. Once closed, nothing more is launched, and running batches are finished. Each type has its
- * own budget: when one is used up, the other continues.
+ * budget together; what a launch costs less is free again. Without enough credits a launch waits as long as
+ * others may free them. Once closed, nothing more is launched, and running batches are finished. Each type
+ * has its own budget: when one is used up, the other continues.
  */
 export class LaunchGate {
-  readonly #maxCredits: number;
-  readonly #onClosed: LaunchGateOptions['onClosed'];
+  readonly #options: LaunchGateOptions;
   #closedBy: SluiceError | undefined;
   /** Whether it is closed for another reason than a budget. */
   #isClosedToAll = false;
   readonly #usedUp = new Set<VerificationType>();
+  /** Launches that wait for credits. */
+  readonly #waiting = { email: new Set<Batch>(), phone: new Set<Batch>() };
+  readonly #freed = new Notifier();
   #isHeld = false;
 
   constructor(options: LaunchGateOptions = {}) {
-    this.#maxCredits = options.maxCredits ?? Infinity;
-    this.#onClosed = options.onClosed;
+    this.#options = options;
   }
 
   /** Why launches are refused; `undefined` while all are allowed. */
@@ -46,6 +53,11 @@ export class LaunchGate {
   /** Whether no more batches of that type are launched. */
   isClosedTo({ group }: Batch): boolean {
     return this.#isClosedToAll || this.#usedUp.has(group.type);
+  }
+
+  /** Whether batches of that type wait for credits. */
+  isShortOf(type: VerificationType): boolean {
+    return this.#waiting[type].size > 0;
   }
 
   /**
@@ -65,23 +77,50 @@ export class LaunchGate {
     this.#isHeld = false;
   }
 
-  /** Reserves the credits of a launch; `false` when it must not take place. */
-  async reserve(batch: Batch, claim: BatchClaim): Promise<boolean> {
-    const { group, addresses } = batch;
-    if (!this.#isOpenTo(batch)) return false;
-    const reservation = await claim.reserve(this.#maxCredits);
-    if (!reservation.isGranted) {
-      const { credits, most } = reservation;
-      const reason = new BudgetError(
-        `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are reserved for launched batches, one for each address, and the next batch needs ${grouped(addresses)}`,
-      );
-      this.#closedBy ??= reason;
-      const isNew = !this.#usedUp.has(group.type);
-      this.#usedUp.add(group.type);
-      if (isNew && !this.#isClosedToAll) this.#onClosed?.(reason, group.type);
+  /** Credits may be free again: launches that wait for them ask once more. */
+  noteFreed(): void {
+    this.#freed.notify();
+  }
+
+  /**
+   * Reserves the credits of a launch.
+   *
+   * @returns `false` when it must not take place
+   * @throws the signal's reason
+   */
+  async reserve(batch: Batch, claim: BatchClaim, signal: AbortSignal): Promise<boolean> {
+    const { maxCredits = Infinity, mayWait = () => true, onWaited } = this.#options;
+    const waiting = this.#waiting[batch.group.type];
+    try {
+      while (this.#isOpenTo(batch)) {
+        const reservation = await claim.reserve(maxCredits);
+        // Another launch may have been refused meanwhile. The credits stay reserved.
+        if (reservation.isGranted) return this.#isOpenTo(batch);
+        const { credits, most, open } = reservation;
+        if (mayWait() && credits - open <= most) {
+          waiting.add(batch);
+          await this.#freed.wait(signal);
+        } else this.#useUp(batch, { used: credits - batch.addresses, most });
+      }
+      return false;
+    } finally {
+      if (waiting.delete(batch)) onWaited?.();
     }
-    // Another launch may have been refused meanwhile. The credits stay reserved.
-    return this.#isOpenTo(batch);
+  }
+
+  #useUp(
+    { group, addresses }: Batch,
+    { used, most }: { readonly used: number; readonly most: number },
+  ): void {
+    const { type } = group;
+    const reason = new BudgetError(
+      `${optionName('maxCredits')} allows ${grouped(most)} ${type} credits: ${grouped(used)} are spent or reserved for launched batches, and the next batch needs ${grouped(addresses)}`,
+    );
+    this.#closedBy ??= reason;
+    if (this.#usedUp.has(type)) return;
+    this.#usedUp.add(type);
+    if (!this.#isClosedToAll) this.#options.onClosed?.(reason, type);
+    this.noteFreed();
   }
 
   close(reason: SluiceError): void {
@@ -89,7 +128,8 @@ export class LaunchGate {
     this.#isClosedToAll = true;
     // A reason that closes it to all outweighs the budget of one type.
     this.#closedBy = reason instanceof BudgetError ? (this.#closedBy ?? reason) : reason;
-    this.#onClosed?.(reason, null);
+    this.#options.onClosed?.(reason, null);
+    this.noteFreed();
   }
 
   #isOpenTo(batch: Batch): boolean {

@@ -20,7 +20,7 @@ const verifying: BatchState = {
 const nowhere = (): void => undefined;
 
 async function becomes(claim: BatchClaim, state: BatchState): Promise<void> {
-  await claim.record({ batch: makeBatch(), state, name: 'n', charge: undefined });
+  await claim.record({ ...progress, state });
 }
 
 describe('LocalClaims', () => {
@@ -32,7 +32,7 @@ describe('LocalClaims', () => {
     expect(await emails.reserve(10)).toEqual({ isGranted: true, credits: 6 });
     expect(await phones.reserve(10)).toEqual({ isGranted: true, credits: 10 });
     const more = claims.claim(makeBatch(2, 5), planned, nowhere);
-    expect(await more.reserve(10)).toEqual({ isGranted: false, credits: 11, most: 10 });
+    expect(await more.reserve(10)).toEqual({ isGranted: false, credits: 11, most: 10, open: 6 });
   });
 
   it('give back what was surely not launched, and keep what may be paid', async () => {
@@ -43,7 +43,7 @@ describe('LocalClaims', () => {
     const second = claims.claim(makeBatch(1, 10), planned, nowhere);
     expect((await second.reserve(10)).isGranted).toBe(true);
     await becomes(second, verifying);
-    expect(await first.reserve(10)).toEqual({ isGranted: false, credits: 20, most: 10 });
+    expect(await first.reserve(10)).toEqual({ isGranted: false, credits: 20, most: 10, open: 10 });
   });
 
   it('count what an earlier process launched, however much is allowed', async () => {
@@ -51,20 +51,39 @@ describe('LocalClaims', () => {
     const launched = claims.claim(makeBatch(0, 12), verifying, nowhere);
     expect((await launched.reserve(10)).isGranted).toBe(true);
     const next = claims.claim(makeBatch(1, 1), planned, nowhere);
-    expect(await next.reserve(10)).toEqual({ isGranted: false, credits: 13, most: 10 });
+    expect(await next.reserve(10)).toEqual({ isGranted: false, credits: 13, most: 10, open: 12 });
   });
 
   it('count what was launched in vain beside what is sent in its place', async () => {
     const claims = new LocalClaims();
     const retried = claims.claim(makeBatch(0, 10), verifying, nowhere);
     await retried.record({ ...progress, state: planned, replacedCharge: null });
-    expect(await retried.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
+    expect(await retried.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19, open: 0 });
     const resumed = new LocalClaims().claim(makeBatch(0, 10), planned, nowhere, {
-      spent: 8,
-      refunded: 0,
-      net: 8,
+      replacedCharge: { spent: 8, refunded: 0, net: 8 },
     });
     expect(await resumed.reserve(18)).toEqual({ isGranted: true, credits: 18 });
+  });
+
+  it('count a launch with its cost once that is known for good', async () => {
+    const claims = new LocalClaims();
+    const first = claims.claim(makeBatch(0, 10), verifying, nowhere);
+    const next = claims.claim(makeBatch(1, 5), planned, nowhere);
+    const charge = { spent: 7, refunded: 3, net: 4 };
+    const known = { ...progress, charge };
+    // More may be charged before it is done.
+    await first.record({ ...known, state: verifying });
+    expect(await next.reserve(12)).toEqual({ isGranted: false, credits: 15, most: 12, open: 10 });
+    await first.record({ ...known, state: { ...verifying, stage: 'done', broken: 0 } });
+    expect(await next.reserve(12)).toEqual({ isGranted: true, credits: 12 });
+  });
+
+  it('keep all credits of a launch that ends without a known cost', async () => {
+    const claims = new LocalClaims();
+    const first = claims.claim(makeBatch(0, 10), verifying, nowhere);
+    const next = claims.claim(makeBatch(1, 1), planned, nowhere);
+    await becomes(first, { ...verifying, stage: 'exported' });
+    expect(await next.reserve(10)).toEqual({ isGranted: false, credits: 11, most: 10, open: 0 });
   });
 
   it('never reserve more than is allowed', async () => {
@@ -81,10 +100,15 @@ describe('LocalClaims', () => {
         }
         const sum = held.reduce((total, one) => total + one.size, 0);
         const rest = claims.claim(makeBatch(9999, most - sum + 1), planned, nowhere);
-        expect(await rest.reserve(most)).toEqual({ isGranted: false, credits: most + 1, most });
+        expect(await rest.reserve(most)).toEqual({
+          isGranted: false,
+          credits: most + 1,
+          most,
+          open: sum,
+        });
       }),
     );
   });
 });
 
-const progress = { batch: makeBatch(), name: 'n', charge: undefined };
+const progress = { batch: makeBatch(0, 10), name: 'n', charge: undefined };

@@ -384,14 +384,14 @@ describe('credits', () => {
   });
 
   it.each([
-    ['the service refuses a launch', 4, undefined, null],
-    ['the budget is used up', 100, 4, 'email'],
-  ])('that end say what goes on, where %s', async (_, credits, maxCredits, type) => {
+    ['the service refuses a launch', 4, undefined, null, 2],
+    ['no more of the budget can be freed', 100, 4, 'email', 1],
+  ])('that end say what goes on, where %s', async (_, credits, maxCredits, type, running) => {
     const service = new FakeService({ polls: 5, credits });
     const run = { service, batches: 5, concurrency: 3, ...(maxCredits && { maxCredits }) };
     const { driving } = await runAll(run);
     expect(driving.notices).toMatchObject([
-      { code: 'launches_stopped', fields: { type, running: 2 } },
+      { code: 'launches_stopped', fields: { type, running } },
     ]);
   });
 

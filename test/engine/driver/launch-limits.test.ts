@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { planned } from '../../../src/engine/batches/batch-state.js';
+import type { Batch } from '../../../src/engine/batches/batch.js';
+import { type BatchState, planned } from '../../../src/engine/batches/batch-state.js';
 import { LocalClaims } from '../../../src/engine/batches/claim.js';
 import { bounds } from '../../../src/client/batch-bounds.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
@@ -8,6 +10,19 @@ import { makeBatch } from './driving.js';
 import { refusal } from './fake-service.js';
 
 const anyClaim = new LocalClaims().claim(makeBatch(), planned, () => undefined);
+const { signal } = new AbortController();
+const exported: BatchState = {
+  stage: 'exported',
+  uuid: '11111111-2222-4333-8444-555555555555',
+  isFound: false,
+  attempt: 1,
+  fresh: 0,
+  uploads: 1,
+  misses: 0,
+  prepares: 0,
+  launches: 1,
+  doubt: false,
+};
 
 /** Asks the gate for the launches of batches of so many addresses, one after the other. */
 async function ask(gate: LaunchGate, ...sizes: number[]): Promise<boolean[]> {
@@ -19,6 +34,7 @@ async function ask(gate: LaunchGate, ...sizes: number[]): Promise<boolean[]> {
       await gate.reserve(
         batch,
         claims.claim(batch, planned, () => undefined),
+        signal,
       ),
     );
   }
@@ -32,12 +48,66 @@ describe('LaunchGate', () => {
     expect(gate.closedBy).toBeUndefined();
   });
 
-  it('closes at the launch that would pass the budget', async () => {
-    const gate = new LaunchGate({ maxCredits: 10 });
-    expect(await ask(gate, 6, 4, 1, 0)).toEqual([true, true, false, false]);
+  it.each([
+    ['what runs cannot free enough', 11, () => true],
+    ['nothing may wait', 1, () => false],
+  ])('closes at the launch that would pass the budget, where %s', async (_, next, mayWait) => {
+    const gate = new LaunchGate({ maxCredits: 10, mayWait });
+    expect(await ask(gate, 6, 4, next, 0)).toEqual([true, true, false, false]);
     expect(gate.closedBy).toBeInstanceOf(BudgetError);
-    expect(gate.closedBy?.message).toMatch(/\b10 are reserved .* the next batch needs 1$/);
+    expect(gate.closedBy?.message).toMatch(
+      new RegExp(`\\b10 are .* the next batch needs ${next}$`),
+    );
     expect(gate.closedBy?.message).toContain('`maxCredits`');
+  });
+
+  describe('lets a launch wait for credits', () => {
+    /** A launch of 10 credits is on its way, and one of 5 waits. */
+    async function shortOf(maxCredits: number) {
+      let waited = 0;
+      const gate = new LaunchGate({ maxCredits, onWaited: () => (waited += 1) });
+      const claims = new LocalClaims();
+      const [first, next] = [makeBatch(0, 10), makeBatch(1, 5)];
+      const claimOf = (batch: Batch) => claims.claim(batch, planned, () => undefined);
+      const launched = claimOf(first);
+      await gate.reserve(first, launched, signal);
+      const abort = new AbortController();
+      const asked = gate.reserve(next, claimOf(next), abort.signal);
+      await setImmediate();
+      expect(gate.isShortOf('email')).toBe(true);
+      expect(gate.isShortOf('phone')).toBe(false);
+      const ends = async (spent: number): Promise<void> => {
+        const charge = { spent, refunded: 0, net: spent };
+        await launched.record({ batch: first, state: exported, name: 'n', charge });
+        gate.noteFreed();
+      };
+      return { gate, asked, abort, ends, waited: () => waited };
+    }
+
+    it.each([
+      [7, true],
+      [8, false],
+    ])('until others have ended: they cost %i of 12', async (spent, isGranted) => {
+      const { gate, asked, ends, waited } = await shortOf(12);
+      gate.noteFreed();
+      await setImmediate();
+      expect(waited()).toBe(0);
+      await ends(spent);
+      expect(await asked).toBe(isGranted);
+      expect(waited()).toBe(1);
+      expect(gate.isShortOf('email')).toBe(false);
+      expect(gate.closedBy === undefined).toBe(isGranted);
+    });
+
+    it('until it is closed or aborted', async () => {
+      const closed = await shortOf(12);
+      closed.gate.close(refusal(402, 'launchBatch'));
+      expect(await closed.asked).toBe(false);
+      const { abort, asked } = await shortOf(12);
+      const reason = new Error('any');
+      abort.abort(reason);
+      await expect(asked).rejects.toBe(reason);
+    });
   });
 
   it('keeps the first reason for which it was closed, and asks for nothing more', async () => {
@@ -47,7 +117,7 @@ describe('LaunchGate', () => {
     gate.close(new BudgetError('second'));
     expect(gate.closedBy).toBe(first);
     const reserve = async (): Promise<never> => Promise.reject(new Error('it was asked'));
-    expect(await gate.reserve(makeBatch(), { ...anyClaim, reserve })).toBe(false);
+    expect(await gate.reserve(makeBatch(), { ...anyClaim, reserve }, signal)).toBe(false);
   });
 
   it('lets nothing be launched while it is held, and goes on where it is let go', async () => {
@@ -62,10 +132,11 @@ describe('LaunchGate', () => {
     'refuses a launch whose credits were being reserved at a %s',
     async (how) => {
       const gate = new LaunchGate();
-      const reserved = gate.reserve(makeBatch(), {
-        ...anyClaim,
-        reserve: async () => ({ isGranted: true, credits: 2 }),
-      });
+      const reserved = gate.reserve(
+        makeBatch(),
+        { ...anyClaim, reserve: async () => ({ isGranted: true, credits: 2 }) },
+        signal,
+      );
       if (how === 'close') gate.close(refusal(402, 'launchBatch'));
       else gate.hold();
       expect(await reserved).toBe(false);
@@ -76,6 +147,7 @@ describe('LaunchGate', () => {
     const gate = new LaunchGate({ maxCredits: 1 });
     expect(gate.allowsReserved).toBe(true);
     await ask(gate, 2);
+    expect(gate.closedBy).toBeInstanceOf(BudgetError);
     expect(gate.allowsReserved).toBe(true);
     const unpaid = new LaunchGate();
     unpaid.close(refusal(402, 'launchBatch'));

@@ -302,7 +302,12 @@ export function describeRunStore<Store extends RunStore>(
         await limit(store, 19);
         expect(await first?.reserve(19)).toEqual(granted);
         expect(await first?.reserve(19)).toEqual(granted);
-        expect(await second?.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
+        expect(await second?.reserve(19)).toEqual({
+          isGranted: false,
+          credits: 20,
+          most: 19,
+          open: 10,
+        });
         expect(await third?.reserve(19)).toEqual(granted);
         await limit(store, 20);
         expect(await second?.reserve(20)).toEqual({ isGranted: true, credits: 20 });
@@ -322,8 +327,35 @@ export function describeRunStore<Store extends RunStore>(
       await inProcess(async (store) => {
         const [first, second] = await claimAll(store, [whole, other]);
         await limit(store, 19);
-        expect(await first?.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
+        expect(await first?.reserve(19)).toEqual({
+          isGranted: false,
+          credits: 20,
+          most: 19,
+          open: 10,
+        });
         expect((await second?.reserve(1))?.isGranted).toBe(true);
+      });
+    });
+
+    it('counts a launch with its cost once that is known, and what it replaces, too', async () => {
+      const charge = { spent: 4, refunded: 1, net: 3 };
+      await inProcess(async (store) => {
+        await begin(store, runEntry);
+        const [first, second] = await claimAll(store, three);
+        await limit(store, 13);
+        await first?.reserve(13);
+        await first?.record(progress(whole, launching));
+        const refused = { isGranted: false, credits: 20, most: 13, open: 10 };
+        expect(await second?.reserve(13)).toEqual(refused);
+        await first?.record({
+          ...progress(whole, { ...exported, stage: 'done', broken: 0 }),
+          charge,
+        });
+        expect(await second?.reserve(13)).toEqual({ ...refused, credits: 14, open: 0 });
+        await first?.record({ ...progress(whole, planned), replacedCharge: charge });
+        expect(await first?.reserve(13)).toEqual({ ...refused, credits: 14, open: 0 });
+        await limit(store, 14);
+        expect(await second?.reserve(14)).toEqual({ isGranted: true, credits: 14 });
       });
     });
 
@@ -414,7 +446,7 @@ function describeSharing<Store extends RunStore>(
         await ours.reserve(0);
         // The first batch was verified.
         await limit(two as Store, 29);
-        const refused = { isGranted: false, credits: 30, most: 29 };
+        const refused = { isGranted: false, credits: 30, most: 29, open: 10 };
         expect(await theirs.reserve(1e6)).toEqual(refused);
         await limit(one as Store, 30);
         expect(await theirs.reserve(29)).toEqual({ isGranted: true, credits: 30 });
@@ -422,7 +454,12 @@ function describeSharing<Store extends RunStore>(
         await limit(one as Store, 0);
         expect(await theirs.reserve(29)).toEqual({ isGranted: true, credits: 30 });
         const last = await claimOne(one as Store, { ...whole, id: 9 });
-        expect(await last.reserve(1e6)).toEqual({ isGranted: false, credits: 40, most: 0 });
+        expect(await last.reserve(1e6)).toEqual({
+          isGranted: false,
+          credits: 40,
+          most: 0,
+          open: 20,
+        });
         await limit(one as Store, null);
         expect(await last.reserve(0)).toEqual({ isGranted: true, credits: 40 });
         await outlastClaims();

@@ -213,10 +213,19 @@ export class WorkerLoop {
   /** @returns whether it got one */
   async #claimNext(): Promise<boolean> {
     const { drive, batches } = this.#options;
-    if (!drive.hasRoom) return false;
-    const claimed = await batches.claimMore(this.#open);
+    if (!drive.hasPlace) return false;
+    const claimed = await batches.claimMore(this.#wanted());
     drive.add(claimed);
     return claimed.length > 0;
+  }
+
+  /** What would only wait for credits is left to others. */
+  *#wanted(): Generator<Batch> {
+    const { drive, batches } = this.#options;
+    for (const batch of this.#open) {
+      const mayBegin = drive.hasRoom && !drive.gate.isShortOf(batch.group.type);
+      if (mayBegin || isRunning(batches.state(batch))) yield batch;
+    }
   }
 
   /**
@@ -253,14 +262,16 @@ export class WorkerLoop {
 
   /** Waits until there may be room, or others have changed something. */
   async #nextChange(): Promise<void> {
-    const { store, run } = this.#options;
+    const { store, run, drive } = this.#options;
     const over = new AbortController();
     const localChange = new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (this.#hasChanged) resolve();
     });
     const updates =
-      store.shared?.waitForUpdates(AbortSignal.any([run.signal, over.signal])) ?? localChange;
+      store.shared
+        ?.waitForUpdates(AbortSignal.any([run.signal, over.signal]))
+        .then(() => drive.gate.noteFreed()) ?? localChange;
     try {
       await Promise.race([localChange, updates]);
     } catch (error) {

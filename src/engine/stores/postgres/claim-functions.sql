@@ -82,12 +82,12 @@ end $$;
 create function sluice.record(
   p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid,
   p_batch text, p_epoch bigint, p_written bigint, p_call bigint, p_entry json, p_ended boolean,
-  p_paid boolean, p_proven boolean)
+  p_spent bigint, p_reserved bigint, p_proven boolean)
 returns json language plpgsql as $$
 declare
   v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
   v_held sluice.batch;
-  v_reserved bigint;
+  v_more bigint;
 begin
   if v_refused is not null then
     return v_refused;
@@ -108,18 +108,17 @@ begin
   end if;
   insert into sluice.journal (run, batch, epoch, owner, call, entry)
   values (p_run, p_batch, p_epoch, p_owner, p_call, p_entry);
-  v_reserved := case when p_paid then v_held.addresses else 0 end;
-  update sluice.batch set call = p_call, ended = p_ended, reserved = v_reserved
+  update sluice.batch
+  set call = p_call, ended = p_ended, spent = p_spent, reserved = p_reserved, launched = p_reserved > 0
   where run = p_run and batch = p_batch;
   if p_batch <> 'output' then
     -- A batch that is sent again makes the run unfinished.
     update sluice.batch set ended = false where run = p_run and batch = 'output' and ended;
   end if;
-  if v_reserved <> v_held.reserved then
-    insert into sluice.budget (run, type, reserved)
-    values (p_run, v_held.type, v_reserved - v_held.reserved)
-    on conflict (run, type) do update
-    set reserved = sluice.budget.reserved + v_reserved - v_held.reserved;
+  v_more := p_spent + p_reserved - v_held.spent - v_held.reserved;
+  if v_more <> 0 then
+    insert into sluice.budget (run, type, credits) values (p_run, v_held.type, v_more)
+    on conflict (run, type) do update set credits = sluice.budget.credits + v_more;
   end if;
   if p_proven then
     update sluice.run set proven = true where run = p_run and not proven;
@@ -170,19 +169,24 @@ begin
     return '{"refused": "restored"}';
   end if;
   if v_held.reserved > 0 then
-    select reserved into v_credits from sluice.budget where run = p_run and type = v_held.type;
+    select credits into v_credits from sluice.budget where run = p_run and type = v_held.type;
     return json_build_object('isGranted', true, 'credits', v_credits);
   end if;
   insert into sluice.budget (run, type) values (p_run, v_held.type) on conflict do nothing;
   select most into v_most from sluice.run where run = p_run;
-  update sluice.budget set reserved = reserved + v_held.addresses
+  update sluice.budget set credits = credits + v_held.addresses
   where run = p_run and type = v_held.type
-    and (v_most is null or reserved + v_held.addresses <= v_most)
-  returning reserved into v_credits;
+    and (v_most is null or credits + v_held.addresses <= v_most)
+  returning credits into v_credits;
   if not found then
     return (
       select json_build_object(
-        'isGranted', false, 'credits', reserved + v_held.addresses, 'most', v_most)
+        'isGranted', false, 'credits', credits + v_held.addresses, 'most', v_most,
+        -- What was not launched by a process that is gone frees nothing before the run is stopped.
+        'open', (
+          select coalesce(sum(reserved), 0) from sluice.batch
+          where run = p_run and type = v_held.type and reserved > 0
+            and (launched or lease_until > clock_timestamp())))
       from sluice.budget where run = p_run and type = v_held.type);
   end if;
   update sluice.batch set reserved = addresses where run = p_run and batch = p_batch;

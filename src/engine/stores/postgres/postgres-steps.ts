@@ -153,7 +153,8 @@ export class PostgresSteps implements SharedSteps {
       call,
       batches: batches.map(({ label }) => label),
       entries: batches.map(({ entry }) => asciiJson(entry)),
-      paid: batches.map(({ mayBePaid }) => mayBePaid),
+      spent: batches.map(({ held }) => held.spent),
+      reserved: batches.map(({ held }) => held.reserved),
     });
     return answer === gone ? gone : this.#run.rest(answer.updates, after);
   }
@@ -224,7 +225,7 @@ export class PostgresSteps implements SharedSteps {
       call: record.call,
       entry: asciiJson(record.entry),
       ended: record.hasEnded,
-      paid: record.mayBePaid,
+      ...record.held,
       proven: record.isProven,
     });
   }

@@ -130,7 +130,7 @@ end $$;
 -- all processes that want it the first does it.
 create function sluice.reopen(
   p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid,
-  p_call bigint, p_batches text[], p_entries json[], p_paid boolean[])
+  p_call bigint, p_batches text[], p_entries json[], p_spent bigint[], p_reserved bigint[])
 returns json language plpgsql as $$
 declare
   v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
@@ -148,14 +148,14 @@ begin
     order by w.place;
     update sluice.batch b
     set ended = false, owner = null, lease_until = null,
-      reserved = case when w.paid then b.addresses else 0 end
-    from unnest(p_batches, p_paid) as w(batch, paid)
+      spent = w.spent, reserved = w.reserved, launched = w.reserved > 0
+    from unnest(p_batches, p_spent, p_reserved) as w(batch, spent, reserved)
     where b.run = p_run and b.batch = w.batch;
     update sluice.batch set ended = false, owner = null, lease_until = null
     where run = p_run and batch = 'output';
     update sluice.budget g
-    set reserved = (
-      select coalesce(sum(b.reserved), 0) from sluice.batch b
+    set credits = (
+      select coalesce(sum(b.spent + b.reserved), 0) from sluice.batch b
       where b.run = p_run and b.type = g.type)
     where g.run = p_run;
   end if;

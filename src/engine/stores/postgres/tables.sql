@@ -28,7 +28,11 @@ create table sluice.batch (
   -- The number that its owner gave to what it wrote down last.
   call bigint not null default 0,
   ended boolean not null default false,
+  -- Credits: what its launches that are over have cost, and one for each address of one that may cost less.
+  spent bigint not null default 0,
   reserved bigint not null default 0,
+  -- Whether that launch was written down: it is driven to its end, whoever has reserved its credits.
+  launched boolean not null default false,
   primary key (run, batch)
 );
 create index on sluice.batch (run) where not ended;
@@ -106,9 +110,10 @@ create table sluice.pace (
 -- One row: what the fingerprints of keys are made with.
 create table sluice.salt (salt text not null);
 insert into sluice.salt values (gen_random_uuid()::text || gen_random_uuid()::text);
+-- Credits of all batches of a type, spent or reserved.
 create table sluice.budget (
   run text not null references sluice.run on delete cascade,
   type text not null,
-  reserved bigint not null default 0,
+  credits bigint not null default 0,
   primary key (run, type)
 );

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
 import { noTimes } from '../../batches/batch-log.js';
-import { isAtEnd, isPrepared, mayHaveLaunched } from '../../batches/batch-state.js';
+import { isAtEnd, isPrepared } from '../../batches/batch-state.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
-import type { BatchProgress } from '../../batches/claim.js';
+import { type BatchProgress, heldCredits } from '../../batches/claim.js';
 import { batchEntryOf } from '../journal-entries.js';
 import { encodeResults } from '../result-codec.js';
 import { entryOf, type RunState } from '../run-state.js';
@@ -77,7 +77,7 @@ export class LeasedClaims {
       finish: async (summary) => {
         const entry = { entry: 'finished', summary } as const;
         const call = nextCall();
-        const facts = { hasEnded: true, mayBePaid: false, isProven: false };
+        const facts = { hasEnded: true, held: { spent: 0, reserved: 0 }, isProven: false };
         await send(async () => steps.record(token, { entry, call, ...facts }));
         this.#end(held);
       },
@@ -113,7 +113,7 @@ function recordOf(progress: BatchProgress, at: string, call: number): BatchRecor
     entry: batchEntryOf(progress, at),
     call,
     hasEnded: isAtEnd(state) || state.stage === 'split',
-    mayBePaid: mayHaveLaunched(state),
+    held: heldCredits(progress),
     isProven: isPrepared(state) || (state.stage === 'parsing' && state.prepared),
   };
 }
@@ -123,6 +123,6 @@ export function reopenedRecordOf(progress: BatchProgress, at: string): ReopenedB
   return {
     label: batchLabel(progress.batch),
     entry: batchEntryOf(progress, at),
-    mayBePaid: mayHaveLaunched(progress.state),
+    held: heldCredits(progress),
   };
 }

@@ -1,4 +1,4 @@
-import type { Reservation } from '../../batches/claim.js';
+import type { HeldCredits, Reservation } from '../../batches/claim.js';
 import type { Batch } from '../../batches/batch.js';
 import type { RateMember, RateUpdate } from '../../../client/rate/shared-rate.js';
 import type {
@@ -42,8 +42,8 @@ export interface BatchRecord {
   readonly call: number;
   /** No process drives it any more. */
   readonly hasEnded: boolean;
-  /** Its credits stay reserved; those of any other are free again. */
-  readonly mayBePaid: boolean;
+  /** Its credits from now on. */
+  readonly held: HeldCredits;
   /** The service accepts batches of this run. */
   readonly isProven: boolean;
 }
@@ -52,7 +52,7 @@ export interface BatchRecord {
 export interface ReopenedBatch {
   readonly label: string;
   readonly entry: BatchEntry | PartEntry;
-  readonly mayBePaid: boolean;
+  readonly held: HeldCredits;
 }
 
 export interface Claimed {

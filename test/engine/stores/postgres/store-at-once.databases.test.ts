@@ -41,7 +41,7 @@ function recordOf(stage: Parameters<typeof progress>[1], call: number): BatchRec
     entry: batchEntryOf(progress(batch(0), stage), '2026-01-02T03:04:05.000Z'),
     call,
     hasEnded: false,
-    mayBePaid: stage === 'launching',
+    held: { spent: 0, reserved: stage === 'launching' ? 10 : 0 },
     isProven: true,
   };
 }
@@ -90,8 +90,8 @@ describe(`${many} processes at once`, () => {
     const lucky = granted.findIndex((each) => each?.isGranted);
     const again = await all[lucky]?.reserve(tokens[lucky] as Token);
     expect(again).toEqual({ isGranted: true, credits: 70 });
-    const [budget] = await askPostgres(`SELECT reserved::int FROM ${schema}.budget`);
-    expect(budget).toEqual({ reserved: 70 });
+    const [budget] = await askPostgres(`SELECT credits::int FROM ${schema}.budget`);
+    expect(budget).toEqual({ credits: 70 });
 
     const last = await Promise.all(all.map(async (steps) => steps.claimOutput(0)));
     expect(last.filter(({ token }) => token)).toHaveLength(1);
@@ -248,7 +248,7 @@ describe('a process', () => {
     await (all[0] as PostgresSteps).begin(runEntry, planEntry, 1);
     const [row] = await askPostgres(
       `SELECT set_config('synchronous_commit', 'off', true) AS before,
-         (${schema}.record('', $1, '', 0, $1, '', 0, 0, 0, '{}', false, false, false))::text AS said,
+         (${schema}.record('', $1, '', 0, $1, '', 0, 0, 0, '{}', false, 0, 0, false))::text AS said,
          current_setting('synchronous_commit') AS after`,
       [randomUUID()],
     );
