@@ -41,6 +41,7 @@ export interface ClientOptions {
   /**
    * Sent with every operation but `format`; never printed. A function is asked before the first request,
    * and once more by each request whose key was refused: keys may be replaced while the client is used.
+   * A run or stream that gets the key of another account stops with `state_mismatch`, and launches nothing there.
    *
    * @default none: every operation but `format` throws ConfigurationError before it sends anything
    */
@@ -48,7 +49,7 @@ export interface ClientOptions {
   /**
    * undici's, for a proxy or certificates of your own; you close it.
    *
-   * @default an agent of the client's own, through the proxy the environment names
+   * @default an agent of the client's own, through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name
    */
   readonly dispatcher?: Dispatcher | undefined;
   /**
@@ -58,7 +59,7 @@ export interface ClientOptions {
    * @default 30000
    */
   readonly timeoutMs?: number | undefined;
-  /** @default 10000 */
+  /** Longest time until there is a connection, in milliseconds. @default 10000 */
   readonly connectTimeoutMs?: number | undefined;
   /**
    * Longest time of one attempt of any request, its answer included, in milliseconds.
@@ -67,12 +68,13 @@ export interface ClientOptions {
    */
   readonly totalTimeoutMs?: number | undefined;
   /**
-   * How long the service may fail without one success before requests are given up, in milliseconds.
+   * How long the service may fail without one success, in milliseconds; then calls fail at once for at most two
+   * minutes, until one asks again.
    *
    * @default 600000
    */
   readonly giveUpAfterMs?: number | undefined;
-  /** @default 16 */
+  /** Most requests at once. @default 16 */
   readonly maxConcurrentRequests?: number | undefined;
   /**
    * Most requests in any minute. Where processes share a run in a store, of all for this account in it
@@ -95,10 +97,11 @@ export interface ClientOptions {
   readonly allowInsecureHttp?: boolean | undefined;
   /** The `user-agent` header of each request. @default `sluice/` and the version */
   readonly userAgent?: string | undefined;
+  /** Clock, for tests. @default the system's */
   readonly clock?: Clock | undefined;
-  /** Numbers from 0 to below 1, for the jitter of waits. */
+  /** Numbers from 0 to below 1, for the jitter of waits. @default `Math.random` */
   readonly random?: (() => number) | undefined;
-  /** Called after every attempt; what it throws is ignored. */
+  /** Called after every attempt; what it throws is ignored. @default nothing is called */
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
   /**
    * Called when the service has kept requests waiting for some seconds, each minute after that, and when
@@ -214,7 +217,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Longest time of the call in milliseconds, including waits and retries. It fails at once where the service
-   * has asked for a longer pause.
+   * has asked for a longer pause: with that answer, or with a DeadlineError that has `retryAfterMs`.
    *
    * @default none: the client's own limits decide
    */

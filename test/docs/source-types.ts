@@ -181,6 +181,31 @@ export function hoverTexts(
     ]);
 }
 
+/** An option as its type documents it: what is said where it is declared first. */
+export interface DocumentedOption {
+  readonly names: readonly string[];
+  readonly text: string;
+  /** What counts where it is left out. */
+  readonly whenAbsent: string | undefined;
+}
+
+export function documentedOptions(module: string, type: string): readonly DocumentedOption[] {
+  return shownMembers(declaredType(module, type))
+    .map(({ name, declarations = [] }) => {
+      const [first] = declarations.flatMap((declaration) =>
+        ts.getJSDocCommentsAndTags(declaration),
+      );
+      if (!first || !ts.isJSDoc(first)) throw new Error(`${type} says nothing of ${name}`);
+      const absent = first.tags?.find(({ tagName }) => tagName.text === 'default');
+      return { names: [name], text: lineOf(first), whenAbsent: absent && lineOf(absent) };
+    })
+    .toSorted((a, b) => (a.names.join() < b.names.join() ? -1 : 1));
+}
+
+function lineOf({ comment }: ts.JSDoc | ts.JSDocTag): string {
+  return (ts.getTextOfJSDocComment(comment) ?? '').replaceAll(/\s+/g, ' ').trim();
+}
+
 /** The JSON Schema of something, with the texts that an editor shows of its type; the type may be several. */
 export function describedSchema<Schema extends z.core.JSONSchema.BaseSchema>(
   schema: Schema,
