@@ -868,6 +868,22 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(asked.seen).toContain('3 warnings');
   });
 
+  it('does not end with a doubt that was above the question', async () => {
+    const numbers = Array.from({ length: 20 }, (_, at) => `41791234${500 + at}\n`);
+    await write('list.csv', `phone\n${numbers.join('')}`);
+    const args = ['verify', 'list.csv', '--country', 'DE', '--local'];
+    const named = ['--phone', 'phone', '-o', 'out.csv'];
+    for (const more of [[], named]) {
+      const { code, seen, ...asked } = await answerInProcess([...args, ...more], {
+        cwd: folder,
+        answers: [[/all the same\? \[y\/N\]/, 'y\r']],
+      });
+      expect(code, seen).toBe(0);
+      expect(eventsOf(asked, 'doubtful_column'), seen).toHaveLength(1);
+      expect(codedOf(asked, 'missing_plus'), seen).toEqual([]);
+    }
+  });
+
   it('writes rows to the terminal where that is asked for', async () => {
     await write('list.csv', german);
     const args = ['--email', 'E-Mail', '--country', 'DE', '--local', '-o', '-'];

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import type { CommandInput } from '../command.js';
 import type { Reporter } from './reporter.js';
 
@@ -35,16 +35,24 @@ export async function ask(
   person: Person,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { withoutLive = async (work) => work() } = person;
-  return withoutLive(async () => askNow(question, person, signal));
+  const { input, output, withoutLive = async (work) => work() } = person;
+  const dialogue = createInterface({ input, output });
+  let isOpen = true;
+  dialogue.on('close', () => {
+    isOpen = false;
+  });
+  const askAgain = (): void => {
+    if (isOpen) dialogue.prompt(true);
+  };
+  return withoutLive(async () => askNow(question, dialogue, output, signal), askAgain);
 }
 
 async function askNow(
   question: string,
-  { input, output }: Person,
+  dialogue: Interface,
+  output: Person['output'],
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const dialogue = createInterface({ input, output });
   const ended = new Promise<undefined>((resolve) => {
     dialogue.on('close', () => resolve(undefined));
   });

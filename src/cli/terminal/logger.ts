@@ -20,9 +20,10 @@ export interface LoggerOptions extends Pick<Surroundings, 'clock' | 'onMessage'>
   readonly shown?: ReadonlySet<string>;
 }
 
-/** Equal for two messages that say the same. */
-export function messageKey({ event, fields }: Message): string {
-  return JSON.stringify([event, fields]);
+/** Equal for two messages that say the same; of a column's doubt, whatever the counts are. */
+export function messageKey({ event, fields }: Omit<Message, 'severity'>): string {
+  const { doubt, column } = fields;
+  return JSON.stringify([event, doubt === undefined ? fields : { doubt, column }]);
 }
 
 /** Writes messages to standard error as text or JSON, none twice in a row. */
@@ -33,6 +34,8 @@ export class Logger implements MessageLog {
   #latest = '';
   #latestMs: number;
   #warnings = 0;
+  /** Shows an open question again. */
+  askAgain: (() => void) | undefined;
 
   /** @param live redrawn lines: others go above them */
   constructor(out: Writable, options: LoggerOptions, live?: LiveLines) {
@@ -54,8 +57,11 @@ export class Logger implements MessageLog {
     if (severity !== 'notice' && this.#options.shown?.has(key) === true) return;
     this.#latestMs = this.#options.clock.now();
     this.#options.onMessage?.(one);
-    if (this.isJson) this.#put(this.#asJson(one));
-    else for (const line of this.#asText(one)) this.#put(line);
+    const lines = this.isJson ? [this.#asJson(one)] : this.#asText(one);
+    // The question keeps its line.
+    if (this.askAgain) printLines('\n', this.#out);
+    for (const line of lines) this.#put(line);
+    this.askAgain?.();
   }
 
   /** Logs it unless something was logged lately; never where lines are redrawn or none are wanted. */

@@ -36,7 +36,7 @@ import { columnFigures, endColumns, endTable } from '../messages/end-table.js';
 import { printLines } from './print.js';
 import { LiveLines, progressForm, progressLines, timeText, widthOf } from './progress-lines.js';
 import { RunFigures } from './run-figures.js';
-import { Logger, type LoggerOptions } from './logger.js';
+import { Logger, type LoggerOptions, messageKey } from './logger.js';
 
 /** Most batches named whose exports differ from the counts. */
 const mostDifferences = 5;
@@ -44,6 +44,12 @@ const mostDifferences = 5;
 /** Plain lines are at least this far apart; while the service verifies, which may take hours, further. */
 const lineEveryMs = 5000;
 const batchLineEveryMs = 60_000;
+
+/** What advice repeats. */
+const doubtOf: Readonly<Partial<Record<string, FieldsOf<'doubtful_column'>['doubt']>>> = {
+  missing_plus: 'missing_plus',
+  foreign_numbers: 'foreign',
+};
 
 export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
@@ -60,6 +66,8 @@ export class Reporter {
   readonly #logger: Logger;
   readonly #failures = new FailedBatches();
   readonly #heldUp = new HeldUpBatches();
+  /** Keys of the doubts about columns that were reported. */
+  readonly #doubts = new Set<string>();
   #differences = 0;
   #isRepeated = false;
   #isTargetShown = false;
@@ -92,7 +100,17 @@ export class Reporter {
   /** Columns that are likely the wrong ones: that would cost credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
-    this.report(columns.flatMap(doubtfulMessages));
+    const doubts = columns.flatMap(doubtfulMessages);
+    for (const doubt of doubts) this.#doubts.add(messageKey(doubt));
+    this.report(doubts);
+  }
+
+  /** Whether the same was said before the run, as a doubt about the column. */
+  #isSaid({ code, fields: { column } }: Advice): boolean {
+    const doubt = doubtOf[code];
+    if (doubt === undefined) return false;
+    const key = messageKey({ event: 'doubtful_column', fields: { doubt, column } });
+    return this.#doubts.has(key) || this.#options.shown?.has(key) === true;
   }
 
   launched(): { readonly batches: number; readonly launched: RunStatus['launchedCredits'] } {
@@ -169,7 +187,12 @@ export class Reporter {
     this.report([
       ...comparedMessages(summary),
       ...oddMessages(summary),
-      ...endMessages(summary, end, advice, { isTerminal, isRepeated: this.#isRepeated }),
+      ...endMessages(
+        summary,
+        end,
+        isTerminal ? advice.filter((each) => !this.#isSaid(each)) : advice,
+        { isTerminal, isRepeated: this.#isRepeated },
+      ),
       ...last,
     ]);
     const verdict = verdictOf(summary, end, this.#logger.warnings);
@@ -209,9 +232,22 @@ export class Reporter {
     this.#live?.stop();
   }
 
-  /** Live lines come back after the work: they would overwrite a question. */
-  readonly withoutLive = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    this.#live ? this.#live.without(work) : work();
+  /**
+   * Live lines come back after the work: they would overwrite a question.
+   *
+   * @param askAgain shows the question again, below a message that comes meanwhile
+   */
+  readonly withoutLive = async <Result>(
+    work: () => Promise<Result>,
+    askAgain: () => void,
+  ): Promise<Result> => {
+    this.#logger.askAgain = askAgain;
+    try {
+      return await (this.#live ? this.#live.without(work) : work());
+    } finally {
+      this.#logger.askAgain = undefined;
+    }
+  };
 
   #table(summary: Summary): void {
     const columns = endColumns(summary);

@@ -1,0 +1,27 @@
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { message } from '../../../src/cli/messages/message.js';
+import { ask, type Person } from '../../../src/cli/terminal/ask-person.js';
+import { Reporter } from '../../../src/cli/terminal/reporter.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
+
+it('asks again below a message that comes while the question is open', async () => {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const reporter = new Reporter(output, {
+    isVerbose: false,
+    isTerminal: true,
+    mode: 'live',
+    clock: new TestClock(),
+  });
+  const person = { input, output, withoutLive: reporter.withoutLive } as unknown as Person;
+  const answer = ask('Start? [y/N]', person, new AbortController().signal);
+  reporter.report([message('not_started', {})]);
+  input.write('y\r');
+  expect(await answer).toBe('y');
+  reporter.report([message('more_differences', {})]);
+  // oxlint-disable-next-line no-control-regex
+  const seen = String(output.read()).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, '');
+  expect(seen).toMatch(/^Start\? \[y\/N\] \n[^\n]+\n[^\n]*\nStart\? \[y\/N\] y/);
+  expect(seen.match(/Start\?/g)).toHaveLength(2);
+});
