@@ -1,7 +1,7 @@
 import { pipeline, type Duplex } from 'node:stream';
 import type { OnNotice } from '../../platform/text/notices.js';
 import { checkHistoryService } from '../plan/result-cache.js';
-import { CalledBack } from '../../platform/waiting/promises.js';
+import { CalledBack, onAbort } from '../../platform/waiting/promises.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
@@ -110,7 +110,7 @@ export class Verify extends PatientDuplex {
   readonly #head: Duplex;
   readonly #drive: Duplex;
   readonly #tail: Duplex;
-  readonly #signal: AbortSignal | undefined;
+  readonly #forgetSignal: () => void;
   /** Undefined in a run that reports itself. */
   readonly #count: RowCount | undefined;
   /** From the first row on. */
@@ -122,9 +122,6 @@ export class Verify extends PatientDuplex {
   #isWanted = false;
   /** Withheld while the head accepts no more. */
   #written: Done | undefined;
-  readonly #onAbort = (): void => {
-    this.destroy(this.#signal?.reason as Error);
-  };
 
   constructor(plan: StreamPlan, tail: Duplex, options: VerifySettings & PlanningOptions) {
     super({ objectMode: true });
@@ -193,10 +190,11 @@ export class Verify extends PatientDuplex {
           () => undefined,
         );
     });
-    this.#signal = options.signal;
-    // Deferred: there is no listener yet.
-    if (this.#signal?.aborted === true) process.nextTick(this.#onAbort);
-    else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const { signal } = options;
+    const abort = (): void => void this.destroy(signal?.reason as Error);
+    this.#forgetSignal = onAbort(signal, abort);
+    // Deferred: nobody listens to the stream yet.
+    if (signal?.aborted === true) process.nextTick(abort);
   }
 
   override _write(item: unknown, _encoding: string, done: Done): void {
@@ -220,7 +218,7 @@ export class Verify extends PatientDuplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#forgetSignal();
     // Each of them: a finished one passes nothing on.
     const streams = [this.#head, this.#drive, this.#tail];
     for (const stream of streams) stream.destroy(error ?? undefined);

@@ -1,4 +1,5 @@
 import { systemClock } from '../../platform/waiting/clock.js';
+import { onAbort } from '../../platform/waiting/promises.js';
 import type { DatabaseFailure, Refuse } from './database-failure.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 
@@ -52,13 +53,10 @@ export function closeOnce(
   const closeIt = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;
-    signal?.removeEventListener('abort', stop);
+    forget();
     await close();
   };
-  const stop = (): void => {
-    void closeIt();
-  };
-  signal?.addEventListener('abort', stop);
+  const forget = onAbort(signal, () => void closeIt());
   return closeIt;
 }
 

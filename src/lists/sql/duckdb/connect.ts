@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { onAbort } from '../../../platform/waiting/promises.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
@@ -60,12 +61,9 @@ export async function connect(
     });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
-    const stop = (): void => {
-      connection.interrupt();
-    };
-    signal?.addEventListener('abort', stop);
+    const forget = onAbort(signal, () => connection.interrupt());
     const close = closeOnce(() => {
-      signal?.removeEventListener('abort', stop);
+      forget();
       connection.closeSync();
       instance.closeSync();
       noteClosed();
