@@ -9,6 +9,7 @@ const header = 2;
 const [endianness, fields, metadata] = [0, 1, 2];
 const schemaKind = 1;
 const fifthVersion = 4;
+const nullable = 1;
 const kinds = { text: 5, boolean: 6 } as const;
 
 /**
@@ -49,9 +50,8 @@ export function withAddedFields(
 }
 
 function fieldOf({ name, kind = 'text' }: AddedColumn): Part {
-  const isNullable = 1;
   return {
-    table: [{ text: name }, isNullable, kinds[kind], { table: [] }, undefined, { vector: [] }],
+    table: [{ text: name }, nullable, kinds[kind], { table: [] }, undefined, { vector: [] }],
   };
 }
 

@@ -240,9 +240,9 @@ describe('asking exchangers', () => {
           listOf(90, () => 'x1.lab'),
         )),
       ];
-      expect(verdicts.slice(-30).map(([, verdict]) => verdict)).toEqual(
-        Array.from({ length: 30 }, () => expect.objectContaining({ unknown: true, result })),
-      );
+      for (const [, verdict] of verdicts.slice(-30)) {
+        expect(verdict).toMatchObject({ unknown: true, result });
+      }
       expect(exchanger.connections).toBeLessThanOrEqual(most);
     },
   );
