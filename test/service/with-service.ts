@@ -1,13 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import {
-  createService,
-  type Clock,
-  type Service,
-  type ServiceOptions,
-} from '../../src/service/index.js';
+import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 import { Wire } from './wire.js';
 
 /** A service that is closed after the test, whose defects fail it, and requests to it. */
@@ -30,63 +27,33 @@ export async function withFolder(): Promise<string> {
   return folder;
 }
 
-/** A clock that only moves when it is told to; sleepers wake when their time has come. */
-export class TestClock implements Clock {
-  #now: number;
-  #isRunning = false;
-  readonly #sleepers = new Set<{ readonly atMs: number; wake(): void }>();
+/** A test clock whose time may also pass by itself. */
+export class ServiceClock extends TestClock {
+  /** The waits that were asked for. */
+  readonly slept: number[] = [];
+  /** Once time passes by itself: all waits so far. */
+  #passed: Promise<void> | undefined;
 
-  constructor(start = Date.UTC(2026, 0, 15, 12)) {
-    this.#now = start;
+  constructor(wallStart = Date.UTC(2026, 0, 15, 12)) {
+    super(wallStart);
   }
 
-  now(): number {
-    return this.#now;
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.slept.push(ms);
+    if (!this.#passed) return super.sleep(ms, signal);
+    signal?.throwIfAborted();
+    this.#passed = this.#passed.then(async () => this.advance(ms));
+    return this.#passed;
   }
 
-  wallNow(): number {
-    return this.#now;
+  /** From now on each wait passes at once, those before it first. */
+  async run(): Promise<void> {
+    this.#passed ??= this.advance(dayMs);
+    return this.#passed;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      if (this.#isRunning) {
-        this.advance(ms);
-        resolve();
-        return;
-      }
-      const sleeper = { atMs: this.#now + ms, wake: resolve };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', () => {
-        this.#sleepers.delete(sleeper);
-        reject(signal.reason as Error);
-      });
-    });
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-    for (const sleeper of this.#sleepers) {
-      if (sleeper.atMs > this.#now) continue;
-      this.#sleepers.delete(sleeper);
-      sleeper.wake();
-    }
-  }
-
-  /** Lets go of time: whoever sleeps, or will, wakes at once. */
-  run(): void {
-    this.#isRunning = true;
-    this.advance(Math.max(0, ...[...this.#sleepers].map(({ atMs }) => atMs - this.#now)));
-  }
-
-  /** Resolves when somebody sleeps. */
   async someoneSleeps(): Promise<void> {
-    while (this.#sleepers.size === 0) {
-      await new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      });
-    }
+    while (this.sleeping === 0) await turn();
   }
 }
 

@@ -94,7 +94,7 @@ async function collectAll(
         const { batchUuid } = of(batch);
         if (state.stage === 'exported') return;
         const end =
-          state.stage === 'failed' ? 'gone' : await deleteBatch(service, batchUuid, false, signal);
+          state.stage === 'failed' ? 'gone' : await deleteBatch(service, batchUuid, { signal });
         if (end !== 'launched') await history.dropLaunch(batchUuid);
       },
     },

@@ -156,6 +156,26 @@ async function* askFirst(
   if (trial) await judge(trial);
 }
 
+async function* counted(
+  chunks: AsyncIterable<RowChunk>,
+  onRows: (rows: number) => void,
+): AsyncGenerator<RowChunk> {
+  for await (const chunk of chunks) {
+    onRows(chunk.length);
+    yield chunk;
+  }
+}
+
+function writableOf(write: (joined: JoinedRows) => Promise<void>): Writable {
+  return new Writable({
+    objectMode: true,
+    highWaterMark: 1,
+    write: (joined: JoinedRows, _encoding, done) => {
+      write(joined).then(() => done(), done);
+    },
+  });
+}
+
 async function flow(
   options: ResolvedStreamRun,
   parts: {
@@ -168,12 +188,6 @@ async function flow(
 ): Promise<number> {
   const { reading, writing, plan, tally, log } = parts;
   let [rowsRead, rows] = [0, 0];
-  async function* counted(chunks: AsyncIterable<RowChunk>): AsyncGenerator<RowChunk> {
-    for await (const chunk of chunks) {
-      rowsRead += chunk.length;
-      yield chunk;
-    }
-  }
   const write = async (joined: JoinedRows): Promise<void> => {
     tally.add(joined.outcomes, joined);
     for (const part of unsplitRows(joined)) await writing.write(part);
@@ -200,22 +214,19 @@ async function flow(
     },
     onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
   });
+  const rowsIn = counted(reading.chunks, (length) => {
+    rowsRead += length;
+  });
   const closed = new Promise<void>((resolve) => {
     verified.once('close', resolve);
   });
   const flowing = pipeline(
-    Readable.from(askFirst(counted(reading.chunks), plan.plan.layout, options), {
+    Readable.from(askFirst(rowsIn, plan.plan.layout, options), {
       objectMode: true,
       highWaterMark: 1,
     }),
     verified,
-    new Writable({
-      objectMode: true,
-      highWaterMark: 1,
-      write: (joined: JoinedRows, _encoding, done) => {
-        write(joined).then(() => done(), done);
-      },
-    }),
+    writableOf(write),
     ...(options.signal ? [{ signal: options.signal }] : []),
   );
   // A failed pipeline does not wait: the caller may close the client at once.

@@ -102,7 +102,7 @@ export class SettledDeletions {
     const areResultsSafe = 'results' in ending;
     if (this.#doubtful.delete(label) || batchUuid === undefined) return;
     const { signal } = this.#stop;
-    const end = await deleteBatch(service, batchUuid, areResultsSafe, signal).catch(
+    const end = await deleteBatch(service, batchUuid, { signal }, areResultsSafe).catch(
       () => 'left' as const,
     );
     const name = this.#names.get(label);

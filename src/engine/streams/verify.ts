@@ -160,6 +160,18 @@ export class Verify extends PatientDuplex {
       this.#notes,
     );
     this.#drive = drive;
+    this.#join(drive);
+    this.#head.on('end', () => options.onPlanned?.());
+    const { signal } = options;
+    const abort = (): void => void this.destroy(signal?.reason as Error);
+    this.#forgetSignal = onAbort(signal, abort);
+    // Deferred: nobody listens to the stream yet.
+    if (signal?.aborted === true) process.nextTick(abort);
+  }
+
+  /** Joins the three streams, and this one's ends to theirs. */
+  #join(drive: DriveBatches): void {
+    const tail = this.#tail;
     tail.on('settled', (parcel: SettledParcel) => {
       if ('failure' in parcel.ending) this.#hasFailed = true;
       this.#deletions?.settled(parcel);
@@ -178,7 +190,6 @@ export class Verify extends PatientDuplex {
       if (error) fail(error);
     });
     this.#head.on('drain', () => this.#drained());
-    this.#head.on('end', () => options.onPlanned?.());
     tail.on('readable', () => this.#pull());
     tail.on('end', () => {
       this.#count?.allOut();
@@ -190,11 +201,6 @@ export class Verify extends PatientDuplex {
           () => undefined,
         );
     });
-    const { signal } = options;
-    const abort = (): void => void this.destroy(signal?.reason as Error);
-    this.#forgetSignal = onAbort(signal, abort);
-    // Deferred: nobody listens to the stream yet.
-    if (signal?.aborted === true) process.nextTick(abort);
   }
 
   override _write(item: unknown, _encoding: string, done: Done): void {

@@ -19,7 +19,7 @@ import {
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { systemClock, type Clock } from '../../../src/platform/waiting/clock.js';
 import { caught } from '../../client/test-client.js';
-import { TestClock, withFolder, withService } from '../../service/with-service.js';
+import { ServiceClock, withFolder, withService } from '../../service/with-service.js';
 import type { Given } from '../../platform/given.js';
 
 const addresses = 40;
@@ -303,14 +303,14 @@ export function describeSharedFeatures(
     });
 
     it('launches everything and leaves, and collects when called again', async () => {
-      const time = new TestClock();
+      const time = new ServiceClock();
       await serve({ clock: time, verifyDelayMs: 1000 });
       const left = await Promise.allSettled(together(3, { detach: true }));
       for (const end of left) {
         expect(end).toMatchObject({ status: 'rejected', reason: { code: 'detached' } });
       }
       await expectPaidOnce();
-      time.run();
+      await time.run();
       const summaries = await Promise.all(together(2, { detach: true }));
       expect(summaries[1]).toEqual(summaries[0]);
       expect(summaries[0]?.rows).toBe(addresses + 1);

@@ -16,7 +16,7 @@ import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
 import { startFront } from '../../cli/harness/front.js';
-import { TestClock, withFolder, withService } from '../../service/with-service.js';
+import { ServiceClock, withFolder, withService } from '../../service/with-service.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
 import { eventually } from '../../client/test-client.js';
 import { memoryStore, openMemoryStore } from '../../simulation/memory-store.js';
@@ -153,7 +153,7 @@ describe('run() with a store that many processes share', () => {
   );
 
   it('goes on with other batches at once when the service has taken the first', async () => {
-    const time = new TestClock();
+    const time = new ServiceClock();
     await serve({ clock: time, verifyDelayMs: 1000 });
     // The next sign of life never comes.
     const sleep: Clock['sleep'] = async (ms, signal) =>
@@ -169,7 +169,7 @@ describe('run() with a store that many processes share', () => {
       onProgress,
     });
     await expect.poll(() => launched.size, { message: 'launched batches' }).toBe(addresses / 5);
-    time.run();
+    await time.run();
     await summary;
   });
 
@@ -477,7 +477,7 @@ describe('run() with a store that many processes share', () => {
   });
 
   it('ends a process whose list, options, account or version are others, and goes on in the others', async () => {
-    const time = new TestClock();
+    const time = new ServiceClock();
     await serve({
       clock: time,
       verifyDelayMs: 1000,
@@ -511,7 +511,7 @@ describe('run() with a store that many processes share', () => {
         message: expect.stringContaining(named) as string,
       });
     }
-    time.run();
+    await time.run();
     expect(await summary).toMatchObject({ rows: addresses + 1 });
     await expectPaidOnce();
   });
@@ -614,11 +614,11 @@ describe('run() with a store that many processes share', () => {
   });
 
   it('keeps those, too, to a budget that were told of none', async () => {
-    const time = new TestClock();
+    const time = new ServiceClock();
     await serve({ clock: time, verifyDelayMs: 1000 });
     const works = Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
     await expect.poll(() => state().budget, { message: 'a budget' }).toMatchObject({ most: 10 });
-    time.run();
+    await time.run();
     for (const end of await works) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
     }

@@ -14,7 +14,7 @@ import type { FaultPlan } from '../../../src/service/index.js';
 import { eventually } from '../../client/test-client.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
 import type { Given } from '../../platform/given.js';
-import { TestClock } from '../../service/with-service.js';
+import { ServiceClock } from '../../service/with-service.js';
 import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from './with-client.js';
 
@@ -53,13 +53,13 @@ async function streamPast(
 }
 
 it('a lost upload that was sent again is deleted at the end of the stream', async () => {
-  const time = new TestClock();
+  const time = new ServiceClock();
   // The second upload is answered when the first has been taken, too.
   const takeFirst = async (client: Client): Promise<void> => {
-    time.advance(1000);
+    await time.advance(1000);
     const names = async () => (await client.listBatches()).map(({ name }) => name.slice(-8));
     await eventually(names).toContain('000002-1');
-    time.run();
+    await time.run();
   };
   const { rows, batches, paid, faults } = await streamPast(
     [
@@ -300,11 +300,11 @@ describe('a stream that ends early', () => {
 
   /** A service that prepares nothing until it is told to go on, and deletes nothing meanwhile. */
   async function withHeldService(faults: FaultPlan['faults'] = []) {
-    const time = new TestClock();
+    const time = new ServiceClock();
     const held = await withClient({ clock: time, parseDelayMs: 1000, faults: { faults } });
     // The stream pauses when it has tried to delete in vain.
     const sleep: Clock['sleep'] = async (ms, signal) => {
-      if (ms === 50) time.run();
+      if (ms === 50) void time.run();
       return systemClock.sleep(ms, signal);
     };
     return { ...held, clock: { ...systemClock, sleep } };

@@ -10,7 +10,7 @@ import type { VerifySettings } from '../../../src/engine/streams/stream-options.
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { eventually } from '../../client/test-client.js';
-import { TestClock, withFolder, withService } from '../../service/with-service.js';
+import { ServiceClock, withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../../cli/harness/charges.js';
 
 interface Person {
@@ -127,7 +127,7 @@ it.each<[string, () => Parameters<Awaited<ReturnType<typeof begin>>['loop']>[0]]
 });
 
 it('phones and malformed addresses are collected as well', async () => {
-  const clock = new TestClock();
+  const clock = new ServiceClock();
   const { service, loop } = await begin({ clock, verifyDelayMs: 1000 });
   const abort = new AbortController();
   const rows = [...people(300), { email: 'no address', phone: '12' }];
@@ -136,7 +136,7 @@ it('phones and malformed addresses are collected as well', async () => {
   await eventually(paid).toBeGreaterThan(0);
   abort.abort(stop);
   await expect(first).rejects.toBe(stop);
-  clock.run();
+  await clock.run();
   const out = await loop({ rows, phone: true });
   expect(out).toHaveLength(301);
   const charges = (await chargesOf(service)).map(({ type, address }) => `${type} ${address}`);
@@ -263,11 +263,11 @@ it.each(['parsing', 'ready'])(
 );
 
 it('what the service does not delete yet is named, and deleted by the one after the next', async () => {
-  const clock = new TestClock();
+  const clock = new ServiceClock();
   const { service, client, left, next } = await killedIn('parsing', { clock, parseDelayMs: 1000 });
   const told: string[] = [];
   const onLeftBehind = (names: readonly string[]): void => void told.push(...names);
-  await next({ onLeftBehind, onBatch: () => clock.run() });
+  await next({ onLeftBehind, onBatch: () => void clock.run() });
   expect(told).toEqual(left);
   await next({ onLeftBehind });
   expect(told).toEqual(left);

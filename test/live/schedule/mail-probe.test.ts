@@ -4,6 +4,7 @@ import {
   type NetworkEngineOptions,
   type Verdict,
 } from '../../../src/service/index.js';
+import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { eventually } from '../../client/test-client.js';
 import { mailboxes, noUser, type Manner } from '../smtp/exchanger.js';
 import { verifyLive } from '../mail-servers/lab.js';
@@ -251,7 +252,11 @@ describe('asking exchangers', () => {
     const [exchanger] = await exchangersOf([{ greeting: '554 5.7.1 blocked' }]);
     const passing = fastClock();
     let backMs = 0;
-    const clock = { ...passing, wallNow: () => passing.now() - backMs };
+    const clock: Clock = {
+      now: () => passing.now(),
+      wallNow: () => passing.wallNow() - backMs,
+      sleep: async (ms, within) => passing.sleep(ms, within),
+    };
     const engine = await engineFor([exchanger], { clock });
     await verifyLive(engine, ['anna@x1.lab']);
     backMs = 86_400_000;

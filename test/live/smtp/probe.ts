@@ -1,25 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { networkEngine, type NetworkEngineOptions } from '../../../src/service/index.js';
-import type { Clock } from '../../../src/platform/waiting/clock.js';
+import { ServiceClock } from '../../service/with-service.js';
 import { openExchanger, type Manner, type TestExchanger } from './exchanger.js';
 import { a, mx, records, startNameServer } from '../dns/name-server.js';
 
-/** Time that passes when somebody sleeps, at once. */
-export function fastClock(): Clock & { readonly slept: number[] } {
-  let now = Date.UTC(2026, 0, 1);
-  const slept: number[] = [];
-  return {
-    slept,
-    now: () => now,
-    wallNow: () => now,
-    async sleep(ms) {
-      slept.push(ms);
-      await new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      });
-      now += ms;
-    },
-  };
+/** A clock whose time passes when somebody sleeps, at once. */
+export function fastClock(): ServiceClock {
+  const clock = new ServiceClock();
+  void clock.run();
+  return clock;
 }
 
 export async function exchangersOf(

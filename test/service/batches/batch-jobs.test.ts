@@ -6,7 +6,7 @@ import { createService, type VerificationEngine } from '../../../src/service/ind
 import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { offlineEngine } from '../../../src/service/verification/offline-engine.js';
 import { Wire } from '../wire.js';
-import { TestClock, withFolder, withService } from '../with-service.js';
+import { ServiceClock, withFolder, withService } from '../with-service.js';
 
 async function untilFailed(wire: Wire, uuid: string) {
   while ((await wire.status(uuid)) !== 'internal_error');
@@ -97,20 +97,20 @@ describe('work behind the requests', () => {
   });
 
   it('takes at least as long as it is told to', async () => {
-    const clock = new TestClock();
+    const clock = new ServiceClock();
     const { wire } = await withService({ clock, parseDelayMs: 1000, verifyDelayMs: 2000 });
     const uuid = await wire.upload(['good@sluice.test']);
     await wire.send('PATCH', `/v1/batch/${uuid}`);
     await clock.someoneSleeps();
-    clock.advance(999);
+    await clock.advance(999);
     expect(await wire.status(uuid)).toBe('parsing_content');
-    clock.advance(1);
+    await clock.advance(1);
     await wire.until(uuid, 'ready_for_verification');
     await wire.launch(uuid);
     await clock.someoneSleeps();
-    clock.advance(1999);
+    await clock.advance(1999);
     expect(await wire.status(uuid)).toBe('verification_ongoing');
-    clock.advance(1);
+    await clock.advance(1);
     await wire.until(uuid, 'verification_done');
   });
 });

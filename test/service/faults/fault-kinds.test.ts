@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { FaultPlan, ServiceOptions } from '../../../src/service/index.js';
-import { TestClock, withService } from '../with-service.js';
+import { ServiceClock, withService } from '../with-service.js';
 import { all } from '../wire.js';
 
 const lines = ['good1@sluice.test', 'bad2@sluice.test'];
@@ -169,7 +169,7 @@ describe('what happens to a batch', () => {
       const operation = 'batchStatus';
       const { service, wire } = await withFaults(
         [{ operation, when: 'after', requests: [1, 3, 5], what: { batch } }],
-        { clock: new TestClock(), parseDelayMs: 1000 },
+        { clock: new ServiceClock(), parseDelayMs: 1000 },
       );
       const gone = async (uuid: string) => {
         const answer = await wire.get(`/v1/batch/${uuid}`);
@@ -190,7 +190,7 @@ describe('what happens to a batch', () => {
   it.each(['deleted', 'internal_error'] as const)(
     'leaves the ledger whole when it is %s while verified',
     async (batch) => {
-      const clock = new TestClock();
+      const clock = new ServiceClock();
       const { service, wire } = await withFaults(
         [{ operation: 'launchBatch', when: 'after', what: { batch } }],
         { clock, verifyDelayMs: 1000 },
@@ -205,7 +205,7 @@ describe('what happens to a batch', () => {
       const next = await wire.upload(lines, { name: 'another' });
       await wire.prepare(next);
       await wire.launch(next);
-      clock.run();
+      await clock.run();
       expect(await all(service.ledger())).toHaveLength(4);
     },
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorBody } from '../../../src/contract/bodies.js';
 import { operations, type Operation } from '../../../src/contract/operations.js';
-import { TestClock, withService } from '../with-service.js';
+import { ServiceClock, withService } from '../with-service.js';
 import { multipart, Wire, type Sent } from '../wire.js';
 
 const parameters = JSON.stringify({ type: 'email', target_country: 'US' });
@@ -158,7 +158,7 @@ describe('paths', () => {
 
 describe('the rate', () => {
   it('is a bucket for each key, that says when to come again', async () => {
-    const clock = new TestClock();
+    const clock = new ServiceClock();
     const { service, wire } = await withService({ rate: 3, clock });
     const credits = async () => wire.get('/v1/account/credits');
     expect((await credits()).headers).toMatchObject({
@@ -173,9 +173,9 @@ describe('the rate', () => {
       '20',
       'Too Many Requests',
     ]);
-    clock.advance(19_000);
+    await clock.advance(19_000);
     expect((await credits()).headers['retry-after']).toBe('1');
-    clock.advance(1000);
+    await clock.advance(1000);
     expect((await credits()).status).toBe(200);
     expect((await credits()).status).toBe(429);
     expect((await wire.get('/_local/ledger')).status).toBe(200);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { creditBalance } from '../../../src/contract/bodies.js';
 import { createService, type Service } from '../../../src/service/index.js';
-import { dayMs, TestClock, withFolder, withService } from '../with-service.js';
+import { dayMs, ServiceClock, withFolder, withService } from '../with-service.js';
 import { all, Wire, type Answer } from '../wire.js';
 
 const three = ['good1@sluice.test', 'good2@sluice.test', 'good3@sluice.test'];
@@ -159,7 +159,7 @@ describe('the caches', () => {
   });
 
   it('look back as many days as they are told, today being the first', async () => {
-    const clock = new TestClock();
+    const clock = new ServiceClock();
     const { wire } = await withService({ clock });
     await wire.verify(three);
     const hits = async (days: string) =>
@@ -169,12 +169,12 @@ describe('the caches', () => {
           use_global_cache: 'false',
         })
       ).cost.email_cache_account_return;
-    clock.advance(13 * 60 * 60 * 1000);
+    await clock.advance(13 * 60 * 60 * 1000);
     expect(await hits('1')).toBe(0);
     expect(await hits('1')).toBe(3);
-    clock.advance(29 * dayMs);
+    await clock.advance(29 * dayMs);
     expect(await hits('29')).toBe(0);
-    clock.advance(29 * dayMs);
+    await clock.advance(29 * dayMs);
     expect(await hits('30')).toBe(3);
   });
 

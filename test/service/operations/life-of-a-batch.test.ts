@@ -5,7 +5,7 @@ import {
   emailCost,
   emailParsingCounts,
 } from '../../../src/contract/bodies.js';
-import { TestClock, withService } from '../with-service.js';
+import { ServiceClock, withService } from '../with-service.js';
 import { all, type Wire } from '../wire.js';
 
 const parameters = { type: 'email', target_country: 'US' };
@@ -20,7 +20,7 @@ async function put(wire: Wire, uuid: string, changed: object) {
 
 /** Batches that stand still in each state. */
 async function inEveryState() {
-  const clock = new TestClock();
+  const clock = new ServiceClock();
   const { service, wire } = await withService({ clock, parseDelayMs: 1000, verifyDelayMs: 1000 });
   const uploaded = await wire.upload(lines);
   const ready = await wire.upload(lines);
@@ -41,8 +41,8 @@ async function inEveryState() {
 }
 
 /** Moves the clock until a batch has a status. */
-async function pass(clock: TestClock, status: () => Promise<string>, wanted: string) {
-  while ((await status()) !== wanted) clock.advance(1000);
+async function pass(clock: ServiceClock, status: () => Promise<string>, wanted: string) {
+  while ((await status()) !== wanted) await clock.advance(1000);
 }
 
 describe('the life of a batch', () => {
@@ -180,7 +180,7 @@ describe('the life of a batch', () => {
   });
 
   it('drops the outcome of a parsing whose parameters were changed meanwhile', async () => {
-    const clock = new TestClock();
+    const clock = new ServiceClock();
     const { wire } = await withService({ clock, parseDelayMs: 1000 });
     const uuid = await wire.upload(['+1 202 555 0143', '202 555 0143'], { type: 'phone' });
     await wire.send('PATCH', `/v1/batch/${uuid}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchList } from '../../../src/contract/bodies.js';
-import { dayMs, TestClock, withService } from '../with-service.js';
+import { dayMs, ServiceClock, withService } from '../with-service.js';
 
 async function list(wire: Awaited<ReturnType<typeof withService>>['wire'], query = '') {
   const answer = await wire.get(`/v1/batch${query}`);
@@ -42,11 +42,11 @@ describe('listing batches', () => {
   });
 
   it('filters by the time of the upload, both ends included', async () => {
-    const clock = new TestClock(Date.UTC(2026, 0, 1));
+    const clock = new ServiceClock(Date.UTC(2026, 0, 1));
     const { wire } = await withService({ clock });
     for (let day = 1; day <= 5; day += 1) {
       await wire.upload(['a@b.example'], { name: `day ${day}` });
-      clock.advance(dayMs);
+      await clock.advance(dayMs);
     }
     const names = async (query: string) => (await list(wire, query)).map(({ name }) => name);
     expect(await names('?from_date=2026-01-04T00:00:00Z')).toEqual(['day 5', 'day 4']);

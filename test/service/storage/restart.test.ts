@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
 import { EventLog } from '../../../src/service/storage/events.js';
 import { all, Wire } from '../wire.js';
-import { TestClock, withFolder, withService } from '../with-service.js';
+import { ServiceClock, withFolder, withService } from '../with-service.js';
 
 const lines = ['good1@sluice.test', 'bad1@sluice.test', 'malformed'];
 
@@ -55,7 +55,7 @@ describe('a service on a folder', () => {
 
   it('finishes a parsing and a verification that it was ended in', async () => {
     const dataDir = await withFolder();
-    const clock = new TestClock();
+    const clock = new ServiceClock();
     const delays = { parseDelayMs: 1000, verifyDelayMs: 1000, clock };
     const [parsing, ongoing] = await session({ dataDir, clock }, async (wire) => {
       const uuids = [await wire.upload(lines), await wire.upload(lines)];
@@ -67,7 +67,7 @@ describe('a service on a folder', () => {
       await wire.launch(ongoing);
       expect(await wire.status(ongoing)).toBe('verification_ongoing');
     });
-    clock.advance(2000);
+    await clock.advance(2000);
     const { service, wire } = await withService({ dataDir, ...delays });
     await wire.until(parsing, 'ready_for_verification');
     const { cost } = await wire.until(ongoing, 'verification_done');

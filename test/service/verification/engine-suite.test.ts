@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { type VerificationEngine, judgeOne } from '../../../src/service/verification/engine.js';
 import { offlineEngine } from '../../../src/service/verification/offline-engine.js';
-import { TestClock } from '../with-service.js';
+import { ServiceClock } from '../with-service.js';
 
 /** As one that asks a network would answer. */
 const promising: VerificationEngine = {
@@ -80,16 +80,16 @@ describe('one address while somebody waits', () => {
     ['heeds its signal', async (_, stop) => rejectedBy(stop)],
     ['does not', async () => new Promise(() => undefined)],
   ])('is given up after five seconds, when the engine %s', async (_name, verifyEmails) => {
-    const clock = new TestClock();
+    const clock = new ServiceClock();
     const judged = judgeOne({ ...offlineEngine, verifyEmails }, one, clock);
     await clock.someoneSleeps();
-    clock.advance(5000);
+    await clock.advance(5000);
     expect(await judged).toBeUndefined();
   });
 
   it('fails with its engine', async () => {
     const verifyEmails = async () => Promise.reject(new Error('broken'));
-    const judged = judgeOne({ ...offlineEngine, verifyEmails }, one, new TestClock());
+    const judged = judgeOne({ ...offlineEngine, verifyEmails }, one, new ServiceClock());
     await expect(judged).rejects.toThrow('broken');
   });
 });

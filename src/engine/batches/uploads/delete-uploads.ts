@@ -59,18 +59,15 @@ function keptFor(status: string): 'launched' | 'left' | undefined {
  * are safe. All deletions of a run go through here. The status is read right before, because a process that
  * asks may know an old one, or another process may have launched the batch since.
  *
- * @param only how long and how often it is tried. @default as long as the service is waited for
- *
  * @throws the signal's reason
  */
 export async function deleteBatch(
   service: Deleting,
   uuid: string,
-  areResultsSafe: boolean,
-  signal: AbortSignal,
-  only: CallOptions = {},
+  call: CallOptions & { readonly signal: AbortSignal },
+  areResultsSafe = false,
 ): Promise<'gone' | 'left' | 'launched'> {
-  const end = await tryToDelete(service, uuid, areResultsSafe, { ...only, signal });
+  const end = await tryToDelete(service, uuid, areResultsSafe, call);
   return end === 'not_found' ? 'gone' : end;
 }
 

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../../client/client-options.js';
 import type { BatchLog } from '../../batches/batch-log.js';
 import type { BatchState } from '../../batches/batch-state.js';
 import { type Batch, parseBatchName, uuidKey } from '../../batches/batch.js';
@@ -142,14 +143,11 @@ export class RunDeletions {
     this.#left.push(this.#options.reconciliation.nameOf(exported.batch, exported.state));
   }
 
-  async #isDeleted(
-    { batch, state }: ExportedBatch,
-    only?: Parameters<typeof deleteBatch>[4],
-  ): Promise<boolean> {
+  async #isDeleted({ batch, state }: ExportedBatch, only?: CallOptions): Promise<boolean> {
     const { client, run } = this.#options;
     if (this.#mustStay(batch)) return false;
     const end = await this.#drive.inTurn(async () =>
-      deleteBatch(client, state.uuid, true, run.signal, only),
+      deleteBatch(client, state.uuid, { ...only, signal: run.signal }, true),
     );
     if (end === 'gone') this.#deleted.add(uuidKey(state.uuid));
     return end === 'gone';

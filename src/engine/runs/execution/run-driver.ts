@@ -220,7 +220,7 @@ class RunDrive {
       };
       await this.#batches.record({ ...driven, name, state: noted });
       const end = await this.#drive.inTurn(async () =>
-        deleteBatch(client, state.uuid, false, run.signal),
+        deleteBatch(client, state.uuid, { signal: run.signal }),
       );
       // What the service says to have deleted and still has may be launched yet.
       if (end === 'gone' && !(await isVisible(client, state.uuid, run.signal))) {

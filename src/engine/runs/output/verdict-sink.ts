@@ -90,19 +90,10 @@ export function verdictFolder(
     fileSink(join(path, `${verdict}.${ending}`), options),
   ];
   const sink = verdictSink(path, Object.fromEntries(verdicts.map(sinkOf)) as VerdictSinks);
-  const exists = async (): Promise<boolean> => {
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory() === false) {
-      throw new ConfigurationError(
-        `cannot write ${path}: it is a file, and a file for each verdict goes into a folder`,
-      );
-    }
-    return found !== undefined;
-  };
   return {
     ...sink,
     async check(verifiedColumns) {
-      if (await exists()) return sink.check(verifiedColumns);
+      if (await isFolder(path)) return sink.check(verifiedColumns);
       const { format, other } = formatOfPath(path);
       if (format !== undefined || other !== undefined) {
         throw new ConfigurationError(
@@ -114,9 +105,9 @@ export function verdictFolder(
     },
     // Its files exist only with the folder.
     hold: async (patience) => holdFolder(path, patience),
-    mayBeginEarly: async () => !(await exists()) || (await sink.mayBeginEarly?.()) === true,
+    mayBeginEarly: async () => !(await isFolder(path)) || (await sink.mayBeginEarly?.()) === true,
     async open(opening) {
-      const isNew = !(await exists());
+      const isNew = !(await isFolder(path));
       // Not the parent folders: they existed at the check, and a disk may have gone since.
       if (isNew) {
         await mkdir(path).catch((cause: unknown) => {
@@ -142,4 +133,15 @@ export function verdictFolder(
       };
     },
   };
+}
+
+/** @throws ConfigurationError where a file is in its place */
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === false) {
+    throw new ConfigurationError(
+      `cannot write ${path}: it is a file, and a file for each verdict goes into a folder`,
+    );
+  }
+  return found !== undefined;
 }

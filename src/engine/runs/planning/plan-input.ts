@@ -169,11 +169,7 @@ async function planAll(
   let underway = Promise.resolve();
   try {
     for await (const chunk of reading.chunks) {
-      if (rows + chunk.length > maxRows) {
-        throw new ConfigurationError(
-          `the input has more than the ${maxRows} rows that the output can hold: choose another format for it`,
-        );
-      }
+      if (rows + chunk.length > maxRows) throw tooManyRows(maxRows);
       validateUnsplit(chunk, to.validate);
       if (!partitioned && book.size >= partitionFrom) {
         await underway;
@@ -206,6 +202,12 @@ async function planAll(
   for (const batch of cutter.take()) to.batches.push(batch);
   to.batches.sort((a, b) => a.id - b.id);
   return rows;
+}
+
+function tooManyRows(most: number): ConfigurationError {
+  return new ConfigurationError(
+    `the input has more than the ${most} rows that the output can hold: choose another format for it`,
+  );
 }
 
 /** Ends the run before anything is paid where the output has no form for the rows. */

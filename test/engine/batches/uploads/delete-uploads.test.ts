@@ -55,12 +55,12 @@ it('deletes nothing that was launched, even when it was not yet as the list was 
     });
     expect(ended).toMatchObject({ deleted: 1, left: [] });
     expect(ended.launched.toSorted()).toEqual(['late', 'old']);
-    expect(await deleteBatch(client, uuids.old, false, signal)).toBe('launched');
-    expect(await deleteBatch(client, free, false, signal)).toBe('gone');
+    expect(await deleteBatch(client, uuids.old, { signal })).toBe('launched');
+    expect(await deleteBatch(client, free, { signal })).toBe('gone');
     const left = (await wire.get('/v1/batch')).list.map(({ batch_uuid }) => batch_uuid);
     expect(left.toSorted()).toEqual(Object.values(uuids).toSorted());
     await untilStatus(client, uuids.old, 'verification_done');
-    expect(await deleteBatch(client, uuids.old, true, signal)).toBe('gone');
+    expect(await deleteBatch(client, uuids.old, { signal }, true)).toBe('gone');
   } finally {
     await client.close();
   }
@@ -80,7 +80,7 @@ it('takes no deletion for done that the service says, or its list shows, it has 
         client.batchStatus(uuid === strange ? randomUUID() : uuid),
       deleteBatch: async (uuid: string) => (uuid === refused ? { status: 'error' } : {}),
     };
-    expect(await deleteBatch(idle, refused, true, signal)).toBe('left');
+    expect(await deleteBatch(idle, refused, { signal }, true)).toBe('left');
     const options = { signal, clock: systemClock, deadlineMs: 60_000 };
     const ended = await deleteListed(idle, () => true, options);
     expect(ended).toMatchObject({ deleted: 0, launched: [] });
