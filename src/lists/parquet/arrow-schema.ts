@@ -49,7 +49,7 @@ export function withAddedFields(
   }
 }
 
-function fieldOf({ name, kind = 'text' }: AddedColumn): Part {
+function fieldOf({ name, kind }: AddedColumn): Part {
   return {
     table: [{ text: name }, nullable, kinds[kind], { table: [] }, undefined, { vector: [] }],
   };
