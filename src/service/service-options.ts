@@ -1,7 +1,16 @@
 import { ConfigurationError } from '../platform/errors/errors.js';
 import { keyHashOf, type Account } from './account.js';
 import { checkOptions, type OptionShape, type Wanted } from '../platform/check-options.js';
-import { between, called, clock, count, record, text } from '../platform/option-kinds.js';
+import {
+  between,
+  called,
+  clock,
+  count,
+  flag,
+  record,
+  required,
+  text,
+} from '../platform/option-kinds.js';
 import { systemClock, type Clock } from '../platform/waiting/clock.js';
 import type { VerificationEngine } from './verification/engine.js';
 import { offlineEngine } from './verification/offline-engine.js';
@@ -173,11 +182,21 @@ export function resolveOptions(options: ServiceOptions) {
   };
 }
 
+const accountShape: OptionShape<Account> = {
+  name: required(text),
+  key: text,
+  keySha256: text,
+  emailCredits: credits,
+  phoneCredits: credits,
+  suspended: flag,
+};
+
 export function checkAccounts(accounts: readonly Account[]): void {
   if (accounts.length === 0) throw new ConfigurationError('accounts must not be empty');
   const names = new Set<string>();
   const keys = new Set<string>();
-  for (const account of accounts) {
+  for (const [at, account] of accounts.entries()) {
+    checkOptions(account, accountShape, `accounts.${at}`);
     if (account.name === '') throw new ConfigurationError('an account has no name');
     const key = keyHashOf(account);
     if (names.has(account.name) || keys.has(key)) {
@@ -185,14 +204,7 @@ export function checkAccounts(accounts: readonly Account[]): void {
     }
     names.add(account.name);
     keys.add(key);
-    checkCredits(`emailCredits of account ${account.name}`, account.emailCredits);
-    checkCredits(`phoneCredits of account ${account.name}`, account.phoneCredits);
   }
-}
-
-function checkCredits(name: string, given: number | undefined): void {
-  if (given === undefined || credits.isRight(given)) return;
-  throw new ConfigurationError(`${name} must be ${credits.what}`);
 }
 
 function warn(error: unknown): void {

@@ -59,6 +59,7 @@ describe('a local service', () => {
     [{ apiKey: '' }, 'apiKey'],
     [{ accounts: [] }, 'accounts'],
     [{ accounts: [{ name: 'a' }] }, 'account a'],
+    [{ accounts: [{ name: 'a', key: 'k', email_credit: 1 }] }, 'email_credit'],
     [{ accounts: [{ name: 'a', key: 'k' }], apiKey: 'k' }, 'accounts'],
     [
       {

@@ -484,8 +484,8 @@ describe('run() with a store that many processes share', () => {
       accounts: ['a-key', 'b-key'].map((key, at) => ({
         name: `${at}`,
         key,
-        email_credit: 1000,
-        phone_credit: 0,
+        emailCredits: 1000,
+        phoneCredits: 0,
       })),
     });
     let onLaunched = (): void => undefined;
