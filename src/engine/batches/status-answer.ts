@@ -17,8 +17,27 @@ export interface Charge {
   readonly net: number;
 }
 
-/** Finds the cost object (spec 2.8) in a status answer; which answers carry it, and where, is not shown. */
+/**
+ * Finds the cost object (spec 2.8) in a status answer; which answers carry it, and where, is not shown.
+ *
+ * @returns `undefined` also for one that contradicts itself
+ */
 export function findCharge(type: VerificationType, answer: unknown): Charge | undefined {
+  const charge = findCost(type, answer);
+  return charge && isPossible(charge) ? charge : undefined;
+}
+
+/** Whether the cost object cannot be right: more than a credit for each address, or a refund of more than was spent. */
+export function isCostOdd({ group, addresses }: Batch, answer: unknown): boolean {
+  const charge = findCost(group.type, answer);
+  return charge !== undefined && !(isPossible(charge) && charge.spent <= addresses);
+}
+
+function isPossible({ spent, net }: Charge): boolean {
+  return net >= 0 && net <= spent;
+}
+
+function findCost(type: VerificationType, answer: unknown): Charge | undefined {
   return findBelow(answer, type === 'email' ? emailCharge : phoneCharge);
 }
 
@@ -32,9 +51,8 @@ function phoneCharge(answer: object): Charge | undefined {
   return cost.success ? charge(cost.data.total_phone_cost, cost.data.net_phone_cost) : undefined;
 }
 
-/** What contradicts itself says nothing: a refund is a part of what was spent. */
-function charge(spent: number, net: number): Charge | undefined {
-  return net >= 0 && net <= spent ? { spent, refunded: spent - net, net } : undefined;
+function charge(spent: number, net: number): Charge {
+  return { spent, refunded: spent - net, net };
 }
 
 /**
@@ -105,6 +123,9 @@ function phoneCounts(answer: object): PreparedCounts | undefined {
 
 /** The fact that shows an answer to be about another upload. */
 export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines';
+
+/** What of a status cannot be right. Services may change names. */
+export type OddFact = Exclude<SignOfAnother, 'name'> | 'cost';
 
 /** Fields that an answer may have beside its status; none is shown (spec 2.5, 2.9). */
 const answerShape = z.looseObject({

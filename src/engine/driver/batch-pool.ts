@@ -9,7 +9,7 @@ import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
 import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
-import type { Charge } from '../batches/status-answer.js';
+import type { Charge, OddFact } from '../batches/status-answer.js';
 import { type BatchClaim, ClaimRevokedError, heldCredits } from '../batches/claim.js';
 import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';
@@ -95,6 +95,7 @@ export class BatchPool {
   #uuidKept: string | undefined;
   /** Unknown statuses that were reported. */
   readonly #unknownWords = new Set<string>();
+  readonly #oddFacts = new Set<OddFact>();
   /** Whether the service has accepted a batch of the run. */
   #isProven = false;
   /** Whether one goes ahead while the others wait. */
@@ -143,6 +144,7 @@ export class BatchPool {
       random: settings.random ?? systemRandom,
       inTurn: async (request) => this.inTurn(request),
       onUnknownStatus: (status, batch) => this.#noteUnknown(status, batch),
+      onOddStatus: (fact, batch) => this.#noteOdd(fact, batch),
       onFatal: (error) => this.#halt(this.#isProven ? error : refusedAtOnce(error)),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),
@@ -324,6 +326,13 @@ export class BatchPool {
     if (this.#unknownWords.has(status) || this.#unknownWords.size === mostUnknownWords) return;
     this.#unknownWords.add(status);
     this.#ports.onNotice?.(notice('unknown_status', { batch, status }));
+  }
+
+  /** Once a fact: a service that gets it wrong does so for every batch. */
+  #noteOdd(fact: OddFact, batch: string): void {
+    if (this.#oddFacts.has(fact)) return;
+    this.#oddFacts.add(fact);
+    this.#ports.onNotice?.(notice('odd_status', { batch, fact }));
   }
 
   #noteUuid(batch: Batch, state: BatchState): void {

@@ -4,7 +4,13 @@ import { ContractError } from '../../platform/errors/errors.js';
 import type { BatchState } from '../batches/batch-state.js';
 import { type Batch, batchName } from '../batches/batch.js';
 import { checkExport, type ComparedExport } from '../batches/export-check.js';
-import { countVerified, findCharge, type Charge, signOfAnother } from '../batches/status-answer.js';
+import {
+  countVerified,
+  findCharge,
+  type Charge,
+  isCostOdd,
+  signOfAnother,
+} from '../batches/status-answer.js';
 import { isOpenToDoubt, type BatchEvent } from '../batches/transitions.js';
 import { findUpload } from '../batches/uploads/list-uploads.js';
 import { knownStatuses, type RequestStep } from './batch-errors.js';
@@ -115,6 +121,7 @@ export class BatchRequests {
     }
     const { type } = this.#batch.group;
     this.charge = findCharge(type, answer) ?? this.charge;
+    if (isCostOdd(this.#batch, answer)) this.#options.onOddStatus?.('cost', this.nameOf(state));
     this.#counted = countVerified(type, answer) ?? this.#counted;
     return { of: 'status', status: answer.status };
   }
@@ -124,12 +131,13 @@ export class BatchRequests {
    * batch, that must not be launched and paid for.
    */
   #isOfAnother(answer: BatchStatusAnswer, state: BatchState): boolean {
-    const { uuids, runId } = this.#options;
+    const { uuids, runId, onOddStatus } = this.#options;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
     const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch });
     if (!sign) return false;
     if (!isOpenToDoubt(state)) {
       if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
+      if (sign !== 'name') onOddStatus?.(sign, name);
       return false;
     }
     if (!uuids.isMeant(sign)) return false;

@@ -4,6 +4,7 @@ import type { BatchState } from '../batches/batch-state.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchClaim, BatchProgress } from '../batches/claim.js';
 import type { ExportTally } from '../batches/export-check.js';
+import type { OddFact } from '../batches/status-answer.js';
 import type { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { BatchSettings } from './driver-options.js';
 import type { LaunchGate, RefusedSizes } from './launch-limits.js';
@@ -64,6 +65,8 @@ export interface DrivePorts extends LaunchPorts {
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
   /** Called each time that the service gives an unknown status. */
   onUnknownStatus?(status: string, name: string): void;
+  /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
+  onOddStatus?(fact: OddFact, name: string): void;
   /** Makes a request in its turn. @default at once */
   inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**

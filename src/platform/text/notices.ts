@@ -265,6 +265,17 @@ export const notices = {
     sentence: ({ batch, status }) =>
       `batch ${batch} has the unknown status '${status}': waiting for one that Sluice knows, no longer than ${optionName('batchDeadlineMs')} allows`,
   }),
+  odd_status: define({
+    when: 'The status of a batch has a fact that cannot be right, and the run goes on without it. `fact`: `uuid`, `group` (type or country) or `lines` (their number) are not those of the upload; `cost` is more than a credit for each address, or contradicts itself. Once a fact.',
+    isWarning: true,
+    example: {
+      batch: 'sluice-0123456789abcdef-0-1',
+      fact: oneOf('uuid', 'group', 'lines', 'cost'),
+    },
+    variants: [{ fact: 'group' }, { fact: 'lines' }, { fact: 'cost' }],
+    sentence: ({ batch, fact }) =>
+      `batch ${batch}: ${oddFacts[fact]}; ask the service's support about it`,
+  }),
 
   // What earlier runs have left
   history_in_use: define({
@@ -401,6 +412,13 @@ function suppressListSentence({
 }
 
 const mostNamed = 10;
+
+const oddFacts = {
+  uuid: 'its status has the batch_uuid of another batch',
+  group: 'its status has another type or country than the upload',
+  lines: 'its status counts more or fewer lines than the upload has',
+  cost: 'its cost is more than a credit for each address, or contradicts itself',
+} as const;
 
 const notKept = {
   references: 'a formula or pivot table refers to a table or a sheet that the output does not have',

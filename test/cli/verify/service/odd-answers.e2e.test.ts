@@ -209,6 +209,36 @@ it('says with --retry-failed and another list that what failed after its launch 
   expect(eventsOf(retried, 'carried')).toMatchObject([{ failed_addresses: 30 }]);
 });
 
+it.each([
+  ['cost', { cost: cost(30, 30) }, 90],
+  ['cost', { cost: cost(10, 11) }, null],
+  ['lines', { parsing_counts: { valid_email: 20 } }, 30],
+  ['group', { parameters: { type: 'email', target_country: 'DE' } }, 30],
+])(
+  'goes on, and says so once, where the status of each batch has another %s: %j',
+  async (fact, odd, spent) => {
+    const { service } = await withService();
+    const front = await startFront(service, (request) =>
+      status.test(request) ? { change: (body) => ({ ...(body as object), ...odd }) } : undefined,
+    );
+    const ended = await verify(front);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'odd_status')).toMatchObject([{ fact, severity: 'warning' }]);
+    const summary = await readSummary();
+    expect(await expectChargedOnce(service, summary)).toHaveLength(30);
+    expect(summary.credits.email?.spent).toBe(spent);
+  },
+);
+
+function cost(total: number, net: number): object {
+  return {
+    total_email_cost: total,
+    net_email_cost: net,
+    email_cache_account_return: 0,
+    email_cache_global_return: 0,
+  };
+}
+
 it('reads a list of batches in which times and descriptions are missing', async () => {
   const { service } = await withService({ variants: { upload: 'no_uuid' } });
   const front = await startFront(service, (request) =>
