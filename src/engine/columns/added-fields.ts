@@ -128,7 +128,7 @@ export function checkFields(types: ReadonlySet<VerificationType>, options: Field
   const { columns, suggest = false } = options;
   if (suggest && !types.has('email')) {
     throw new ConfigurationError(
-      'domains are suggested for emails, and no column of emails is verified: leave suggest out',
+      `${optionName('suggest')} is for emails, and no column of emails is verified: leave it out`,
     );
   }
   if (columns === undefined) return;

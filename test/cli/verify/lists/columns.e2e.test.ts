@@ -6,7 +6,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
-import { codedOf } from '../../harness/logged-events.js';
+import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 
 let folder: string;
@@ -221,7 +221,9 @@ describe('--suggest', () => {
   it('ends with 2 where no emails are verified', async () => {
     const ended = await verify(['--phone', 'mobile', '--suggest']);
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain('domains are suggested for emails');
+    expect(eventsOf(ended, 'error')).toMatchObject([
+      { code: 'invalid_option', message: expect.stringContaining('--suggest') },
+    ]);
   });
 });
 

@@ -11,6 +11,7 @@ import { csvRows } from '../../harness/csv-cells.js';
 import { get, keys, put } from '../../../servers/bucket-objects.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { startSluice } from '../../harness/run-sluice.js';
+import { eventsOf } from '../../harness/logged-events.js';
 
 const settings =
   '--email email --country US --batch-size 10 --poll-interval 10 --concurrency 1'.split(' ');
@@ -171,7 +172,9 @@ describe('lists in a bucket', () => {
     vi.stubEnv('HOME', folder);
     const ended = await runInProcess(['verify', 's3://lists/in/a.csv', ...settings], options);
     expect(ended.code, ended.stderr).toBe(2);
-    expect(ended.stderr).toContain('no credentials for S3 are found: set AWS_ACCESS_KEY_ID');
+    expect(eventsOf(ended, 'error')).toMatchObject([
+      { code: 'invalid_option', message: expect.stringContaining('AWS_ACCESS_KEY_ID') },
+    ]);
   });
 });
 

@@ -9,6 +9,7 @@ import { countRequests } from '../../harness/count-requests.js';
 import { csvRows, expectCellsKept } from '../../harness/csv-cells.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { startSluice } from '../../harness/run-sluice.js';
+import { eventsOf } from '../../harness/logged-events.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -72,7 +73,12 @@ describe('a list on a web server', () => {
       const requests = countRequests(service);
       const ended = await runInProcess(args, options);
       expect(ended.code, ended.stderr).toBe(code);
-      expect(ended.stderr).toMatch(/\/list\.csv (?:or its options have|has) changed since/);
+      expect(eventsOf(ended, 'error')).toMatchObject([
+        {
+          code: code === 6 ? 'input_changed' : 'state_mismatch',
+          message: expect.stringContaining('/list.csv'),
+        },
+      ]);
       expect(await readdir(folder)).toEqual(['out.csv.sluice']);
       if (maxCode === 5) expect(requests).toEqual([]);
       content = list;

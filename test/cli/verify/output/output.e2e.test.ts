@@ -95,7 +95,9 @@ describe('the state directory', () => {
     await writeFile(join(folder, 'mine', 'precious'), 'x');
     const foreign = await verify('list.csv', '-o', 'out.csv', '--state', 'mine');
     expect(foreign.code).toBe(2);
-    expect(foreign.stderr).toContain('mine cannot be a state directory: it holds precious');
+    expect(eventsOf(foreign, 'error')).toMatchObject([
+      { code: 'invalid_option', message: expect.stringContaining('precious') },
+    ]);
     const here = await verify('list.csv', '-o', 'out.csv', '--state', '.', '--fresh');
     expect(here.code).toBe(2);
     expect(await readdir(join(folder, 'mine'))).toEqual(['precious']);

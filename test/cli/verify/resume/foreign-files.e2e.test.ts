@@ -19,8 +19,8 @@ import { replaceByStrangers, strangersFolder } from '../../../platform/strangers
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
-import { runInProcess } from '../../harness/run-in-process.js';
-import type { Ended } from '../../harness/run-sluice.js';
+import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
+import { eventsOf } from '../../harness/logged-events.js';
 
 let folder: string;
 let state: string;
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
 const quick = ['--poll-interval', '5', '--quiet'];
 
-function verify(service: Service, ...more: string[]): Promise<Ended> {
+function verify(service: Service, ...more: string[]): Promise<EndedHere> {
   return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
 }
 
@@ -117,8 +117,7 @@ describe('a state directory that somebody has planted', () => {
     const theirs = await strangersFolder(folder);
     const seen = await verify(service, '--state', theirs);
     expect(seen.code).toBe(2);
-    // A folder of the system holds files: that is said first.
-    expect(seen.stderr).toMatch(/belongs to another user|cannot be a state directory/);
+    expect(eventsOf(seen, 'error')).toMatchObject([{ code: 'invalid_option' }]);
     if (theirs.startsWith(folder)) {
       await replaceByStrangers(join(state, 'journal'));
       await expectRefused(service, 'belongs to another user');
@@ -246,7 +245,7 @@ describe('a right checksum around a wrong shape', () => {
         const damaged = Buffer.concat([begins, frame(shape)]);
         await writeFile(path, damaged);
         const ended = await verify(service, '--history', 'history');
-        expect(ended.stderr, shape).toMatch(/history (?:holds|is no)[^]*name another/);
+        expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'state_damaged' }]);
         expect(ended.code, shape).toBe(2);
         expect(await readFile(path)).toEqual(damaged);
       }
@@ -268,8 +267,9 @@ describe('a right checksum around a wrong shape', () => {
         const ended = await runInProcess(['serve', '--port', '0', '--data', 'data'], {
           cwd: folder,
         });
-        expect(ended.stderr, shape).toContain('data/service.log');
-        expect(ended.stderr, shape).toContain('put back a copy of the whole folder');
+        expect(eventsOf(ended, 'error'), shape).toMatchObject([
+          { code: 'state_damaged', message: expect.stringContaining('data/service.log') },
+        ]);
         expect(ended.code, shape).toBe(2);
         expect(await readFile(log)).toEqual(damaged);
       }

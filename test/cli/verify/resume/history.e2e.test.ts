@@ -7,8 +7,9 @@ import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
-import { runInProcess } from '../../harness/run-in-process.js';
-import { startSluice, type Ended } from '../../harness/run-sluice.js';
+import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
+import { startSluice } from '../../harness/run-sluice.js';
+import { eventsOf } from '../../harness/logged-events.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -23,7 +24,7 @@ async function list(count: number, name = 'list.csv'): Promise<void> {
 const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
 const quick = ['--batch-size', '10', '--poll-interval', '5', '--history', 'history'];
 
-function verify(service: Service, ...more: string[]): Promise<Ended> {
+function verify(service: Service, ...more: string[]): Promise<EndedHere> {
   return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
 }
 
@@ -109,7 +110,7 @@ describe('--history', () => {
     });
     const busy = await verify(service);
     expect(busy.code).toBe(2);
-    expect(busy.stderr).toContain('another run of this process is working in the history');
+    expect(eventsOf(busy, 'error')).toMatchObject([{ code: 'state_locked' }]);
     const waiting = verify(service, '--wait-lock', '60');
     await history.close();
     expect((await waiting).code).toBe(0);
@@ -158,7 +159,7 @@ describe('--history', () => {
 });
 
 describe('sluice history', () => {
-  async function sluice(...args: string[]): Promise<Ended> {
+  async function sluice(...args: string[]): Promise<EndedHere> {
     return runInProcess(['history', ...args], { cwd: folder });
   }
 

@@ -100,9 +100,9 @@ describe('sluice status', () => {
     ]) {
       expect((await sluice(args)).code, args.join(' ')).toBe(2);
     }
-    expect((await sluice(['status', 'list.csv'])).stderr).toBe(
-      'sluice: no unfinished run in list.csv or list.csv.sluice: it has finished, or never began [invalid_option]\n',
-    );
+    expect(eventsOf(await sluice(['status', 'list.csv']), 'error')).toMatchObject([
+      { code: 'invalid_option', message: expect.stringContaining('list.csv.sluice') },
+    ]);
     expect(await readdir(join(folder, 'empty'))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
-import { codedOf, eventsOf } from '../../harness/logged-events.js';
+import { codedOf, eventsOf, parseLog } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 
 let folder: string;
@@ -106,8 +106,9 @@ describe('an account with too few credits', () => {
       const types = [{ type: 'email', has: emailCredits, needed: 25, fits }];
       expect(codedOf(ended, 'balance_short')).toMatchObject([{ types }]);
       expectBeforeUploads(ended, 'balance_short');
-      expect(ended.stderr.match(/\[payment_required\]/g)).toHaveLength(1);
-      expect(ended.stderr).toMatch(/^sluice: launch of batch \S+: the service answered 402/m);
+      expect(eventsOf(ended, 'error')).toMatchObject([
+        { code: 'payment_required', cause: expect.stringContaining('402') },
+      ]);
     },
   );
 
@@ -123,9 +124,7 @@ describe('an account with too few credits', () => {
     const asked = await verify(service, '--fresh', '--yes', '--preflight');
     expect(codedOf(asked, 'balance_short')).toEqual([]);
     const logged = await verify(service, '--json-log');
-    expect(logged.stderr).toMatch(
-      /"event":"error".*"cause":"launch of batch \S+: the service answered/,
-    );
+    expect(parseLog(logged.stderr).find(({ event }) => event === 'error')).toHaveProperty('cause');
   });
 });
 
@@ -177,7 +176,7 @@ describe('--detach', () => {
     const { service } = await withService({ verifyDelayMs: 300 });
     const left = await verify(service, '--detach', '--concurrency', '1');
     expect(left.code, left.stderr).toBe(75);
-    expect(left.stderr).toContain('run again to collect [detached]');
+    expect(eventsOf(left, 'error')).toMatchObject([{ code: 'detached' }]);
     expect(await chargesOf(service)).toHaveLength(25);
     expect(await readdir(folder)).toEqual(['list.csv', 'out.csv.sluice']);
     const requests = countRequests(service);

@@ -120,7 +120,9 @@ describe('--limit', () => {
     for (const wrong of ['0', '-5', '1.5', 'ten']) {
       const refused = await verify(service, 'list.csv', '-o', 'out.csv', '-n', wrong);
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toContain('--limit must be a whole number above 0');
+      expect(eventsOf(refused, 'error')).toMatchObject([
+        { code: 'invalid_option', message: expect.stringContaining('--limit') },
+      ]);
     }
     expect(new Set(requests)).toEqual(new Set(['GET /v1/account/credits']));
   });
@@ -188,7 +190,9 @@ describe('--limit', () => {
     expect((await verify(service, ...args, '-n', '25', '--max-credits', '10')).code).toBe(5);
     const refused = await verify(service, ...args, '--on-change', 'stop');
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('these differ: --limit');
+    expect(eventsOf(refused, 'error')).toMatchObject([
+      { code: 'state_mismatch', message: expect.stringContaining('--limit') },
+    ]);
     const done = await verify(service, ...args);
     expect(done.code, done.stderr).toBe(0);
     expect(eventsOf(done, 'carried')).toMatchObject([{ paid_addresses: 10, used_addresses: 10 }]);
@@ -203,7 +207,12 @@ describe('--limit', () => {
     const before = await addressesPaid(service);
     const refused = await verify(service, ...args, '-n', '5');
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/-o.*--on-change carry.* loses 1\d paid results.*--fresh/);
+    expect(eventsOf(refused, 'error')).toMatchObject([
+      {
+        code: 'state_mismatch',
+        message: expect.stringMatching(/--on-change carry.*\b1\d\b.*--fresh/),
+      },
+    ]);
     expect(await addressesPaid(service)).toEqual(before);
   });
 

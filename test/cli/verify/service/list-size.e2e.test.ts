@@ -5,9 +5,9 @@ import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
-import { runInProcess } from '../../harness/run-in-process.js';
-import type { Ended } from '../../harness/run-sluice.js';
+import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { runSentences } from '../../../../src/report/sentences/run-sentences.js';
+import { eventsOf } from '../../harness/logged-events.js';
 
 let folder: string;
 let service: Service;
@@ -17,12 +17,12 @@ beforeEach(async () => {
 });
 
 /** Verifies a list of so many rows. */
-async function night(rows: number, ...more: readonly string[]): Promise<Ended> {
+async function night(rows: number, ...more: readonly string[]): Promise<EndedHere> {
   const lines = Array.from({ length: rows }, (_, row) => `good${row}@sluice.test\n`);
   return nightOf(`email\n${lines.join('')}`, ...more);
 }
 
-async function nightOf(list: string, ...more: readonly string[]): Promise<Ended> {
+async function nightOf(list: string, ...more: readonly string[]): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), list);
   const args = ['--email', 'email', '--country', 'US', '-o', 'out.csv', '--poll-interval', '5'];
   return runInProcess(['verify', 'list.csv', ...args, ...more], {
@@ -36,9 +36,9 @@ async function rowsOfOutput(): Promise<number> {
 }
 
 /** Nothing is sent or written by it, and the next good list is verified as if it had not been. */
-async function expectSuspect(ended: Ended, said: string): Promise<void> {
+async function expectSuspect(ended: EndedHere, said: string): Promise<void> {
   expect(ended.stderr).toContain(said);
-  expect(ended.stderr).toContain('Nothing was sent, and the output is untouched [input_suspect]');
+  expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'input_suspect' }]);
   expect(ended.code).toBe(8);
 }
 
