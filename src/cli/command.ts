@@ -6,7 +6,7 @@ import type { Message } from './messages/message.js';
 export interface OptionType<Value = unknown> {
   /** Stands for the value in help and reference. */
   readonly shown: string;
-  /** The allowed words, where they are few: shells complete them. */
+  /** Words that shells complete: all that are allowed, or the shortest. */
   readonly words?: readonly string[];
   /** Whether it is a file, a folder or a list's location, resolved from the folder of the command line. */
   readonly isPath?: boolean;

@@ -199,7 +199,7 @@ export function parseBaseUrl(
   const isLoopback = isLoopbackHost(url.hostname);
   if (url.protocol === 'http:' && !isLoopback && options.allowInsecureHttp !== true) {
     throw new ConfigurationError(
-      'the base URL must begin with https:// unless it is on this machine: over http:// the key can be read on the way. In a program, allowInsecureHttp permits it',
+      'the base URL must begin with https:// unless it is on this machine: over http:// the key can be read on the way',
     );
   }
   let prefix = url.pathname;

@@ -69,9 +69,26 @@ export function locationName(place: ListLocation): string {
   return place.kind === 'file' ? place.path : place.url;
 }
 
-/** A name as it may be printed: only the scheme of a URL, which may hold a password or a signature. */
+/**
+ * A name as it may be printed: of a database its host and name, of any other URL its host. The rest may hold a
+ * password or a signature.
+ */
 export function showLocation(name: string): string {
-  return name.replace(/^([a-z][a-z0-9+.-]*:\/\/).*$/is, '$1…');
+  const scheme = /^([a-z][a-z0-9+.-]*:)\/\//i.exec(name)?.[1];
+  if (scheme === undefined) return name;
+  const {
+    host = '',
+    username = '',
+    pathname = '',
+    search = '',
+  } = URL.canParse(name) ? new URL(name) : {};
+  // An @ or a slash of a password that is not encoded ends the host too early.
+  const isClear = name.split('@').length === (username === '' ? 1 : 2);
+  if (host === '' || !isClear) return `${scheme}//…`;
+  const account = username === '' ? '' : '…@';
+  const isDatabase = databases.has(scheme.slice(0, -1).toLowerCase());
+  const rest = isDatabase ? `${pathname}${search === '' ? '' : '?…'}` : '/…';
+  return `${scheme}//${account}${host}${rest}`;
 }
 
 /** Whether two names mean the same list: one file, by whatever links, or one URL. */

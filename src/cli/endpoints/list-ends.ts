@@ -214,15 +214,39 @@ export async function isHeldBack(
 export function refuseAllColumns(
   inputs: readonly Location[],
   output: Location,
-  options: ParsedOptions<'query' | 'into'>,
+  options: ParsedOptions<'query' | 'into' | (typeof columnOptions)[number]>,
 ): void {
   const [query = '', into = ''] = [options.text('query'), options.text('into')];
   const isInPlace =
     isDatabase(output) && inputs.some((each) => isDatabase(each) && each.url === output.url);
   if (!isInPlace || !readsAllOf(query, into)) return;
   throw new ConfigurationError(
-    `the query reads all columns of ${into}, to which the run adds its own, and the next run would read those, too: name the columns in --query instead of *`,
+    `the query reads all columns of ${into}, to which the run adds its own, and the next run would read those, too: name the columns in --query instead of *${suggestedQuery(query, output, options)}`,
   );
+}
+
+/** Options that name the columns which a run in place needs: it leaves all others as they are. */
+const columnOptions = ['key', 'email', 'phone', 'country-column', 'country-from'] as const;
+
+function suggestedQuery(
+  query: string,
+  { kind }: Location,
+  options: ParsedOptions<(typeof columnOptions)[number]>,
+): string {
+  const columns = [...new Set(columnOptions.flatMap((name) => options.texts(name)))];
+  // The query of a position stays unknown.
+  if (columns.length === 0 || columns.some((column) => column.startsWith('#'))) return '';
+  const quote = kind === 'mysql' ? '`' : '"';
+  const names = columns.map((column) =>
+    /^[a-z_][a-z0-9_]*$/.test(column)
+      ? column
+      : `${quote}${column.replaceAll(quote, quote + quote)}${quote}`,
+  );
+  const named = query.replace(
+    /^(\s*select\s+)\*(?=\s)/i,
+    (_, select: string) => select + names.join(', '),
+  );
+  return named === query ? '' : `, such as --query ${shellQuote(named)}`;
 }
 
 /** Whether a query names a table, and selects `*`, not only in a part in parentheses. */

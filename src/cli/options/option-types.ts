@@ -1,4 +1,4 @@
-import { parseTarget } from '../../contract/index.js';
+import { countryCodes, parseTarget } from '../../contract/index.js';
 import { ConfigurationError, parseCountry } from '../../index.js';
 import { fileFormats, parseFileFormat } from '../../lists/files/file-format.js';
 import type { Flag, Wanted } from '../../platform/check-options.js';
@@ -189,6 +189,7 @@ export function target<Id extends number>(table: Readonly<Record<Id, string>>): 
 
 export const country: OptionType<ReturnType<typeof parseCountry>> = {
   shown: '<CC>',
+  words: countryCodes,
   parse: (given, name) => parseCountry(given, `--${name}`),
 };
 

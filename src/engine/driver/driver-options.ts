@@ -1,3 +1,4 @@
+import { countryCodes } from '../../contract/countries.js';
 import {
   type BatchParametersInput,
   uploadForm,
@@ -150,21 +151,25 @@ export const columnShape = {
   }),
 } satisfies OptionShape<ColumnOptions>;
 
+/** Names of countries are read, too: shells complete the codes. */
+const country: Wanted = {
+  ...text,
+  asText: { shown: '<CC>', read: (given) => given, words: countryCodes },
+};
+
 export const countryShape = {
-  country: flagged(text, {
+  country: flagged(country, {
     name: 'country',
     short: 'c',
     group: columnsGroup,
     decides: 'rows',
     isCommon: true,
-    shown: '<CC>',
     help: 'Target country of every row, such as US.',
   }),
-  emailCountry: flagged(text, {
+  emailCountry: flagged(country, {
     name: 'email-country',
     group: columnsGroup,
     decides: 'rows',
-    shown: '<CC>',
     help: 'Target country of all emails, whatever the country of their row.',
   }),
 } satisfies OptionShape<CountryOptions>;

@@ -7,8 +7,8 @@ import { calledHere } from '../harness/called-here.js';
 
 const url = 'postgres://db.example/crm';
 
-function check(query: string, into = 'crm.contacts', from = url): void {
-  const args = [from, '-o', url, '--query', query, '--into', into];
+function check(query: string, into = 'crm.contacts', from = url, more: readonly string[] = []) {
+  const args = [from, '-o', url, '--query', query, '--into', into, ...more];
   const { options } = parseCommandLine(verifyCommand, args, calledHere);
   refuseAllColumns([locationOf(from, calledHere)], locationOf(url, calledHere), options);
 }
@@ -22,6 +22,14 @@ it.each([
   expect(() => {
     check(query);
   }).toThrow('name the columns in --query instead of *');
+});
+
+it('names the query that reads what the run needs', () => {
+  const named = ['--key', 'id', '--email', 'E-Mail', '--country-column', 'country'];
+  const query = "select * from crm.contacts where note <> 'x'";
+  expect(() => {
+    check(query, undefined, undefined, named);
+  }).toThrow(`--query 'select id, "E-Mail", country from crm.contacts where note <> '\\''x'\\'''`);
 });
 
 it.each([

@@ -102,6 +102,7 @@ export async function expectOffers(completer: Completer): Promise<void> {
     'sluice batch list --off',
     'sluice batch export --format ',
     'sluice completion f',
+    'sluice verify list.csv --country D',
   ]);
   expect(offered.map((words) => [...new Set(words)].toSorted())).toEqual([
     ['verify'],
@@ -109,5 +110,6 @@ export async function expectOffers(completer: Completer): Promise<void> {
     ['--offset'],
     ['json', 'xlsx'],
     ['fish'],
+    ['DE', 'DJ', 'DK', 'DM', 'DO', 'DZ'],
   ]);
 }

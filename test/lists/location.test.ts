@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { showLocation } from '../../src/lists/location.js';
+
+const shown: readonly (readonly [name: string, shown: string])[] = [
+  ['list.csv', 'list.csv'],
+  ['sqlite:crm.db', 'sqlite:crm.db'],
+  ['postgres://db.example.com/crm', 'postgres://db.example.com/crm'],
+  ['postgres://ada:secret@db.example.com:5433/crm', 'postgres://…@db.example.com:5433/crm'],
+  ['mysql://ada@db/crm?password=secret', 'mysql://…@db/crm?…'],
+  ['postgresql:///crm?host=/run/pg&password=secret', 'postgresql://…'],
+  ['https://lists.example.com/secret/list.csv?key=secret', 'https://lists.example.com/…'],
+  ['s3://leads/list.csv', 's3://leads/…'],
+  // Passwords that are not encoded.
+  ['postgres://ada:12/secret@db/crm', 'postgres://…'],
+  ['postgres://ada:12#secret@db/crm', 'postgres://…'],
+  ['postgres://ada:a@secret/b@db/crm', 'postgres://…'],
+  ['postgres://ada:se cret:@@db/crm', 'postgres://…'],
+];
+
+it.each(shown)('shows %s without what may be a secret', (name, expected) => {
+  expect(showLocation(name)).toBe(expected);
+});
