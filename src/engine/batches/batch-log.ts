@@ -24,8 +24,8 @@ export function chargeOf({
   charge,
   replacedCharge = nothing,
 }: DrivenBatch): Charge | undefined {
-  const own = mayHaveLaunched(state) ? charge : nothing;
-  return own && replacedCharge ? addCharges(own, replacedCharge) : undefined;
+  const latest = mayHaveLaunched(state) ? charge : nothing;
+  return latest && replacedCharge ? addCharges(latest, replacedCharge) : undefined;
 }
 
 export const nothing: Charge = { spent: 0, refunded: 0, net: 0 };

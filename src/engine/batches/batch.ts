@@ -83,11 +83,11 @@ export function uploadLabel({ id, lines }: UploadName): string {
  * @returns `undefined` for any other name
  */
 export function parseBatchName(name: string, runId: string): UploadName | undefined {
-  const own = `-${runId}-`;
-  const at = name.lastIndexOf(own);
+  const marker = `-${runId}-`;
+  const at = name.lastIndexOf(marker);
   if (at === -1) return undefined;
   const rest = /^(\d{6,15})(?:\.(\d{1,15})-(\d{1,15}))?-(\d{1,9})$/.exec(
-    name.slice(at + own.length),
+    name.slice(at + marker.length),
   );
   if (!rest) return undefined;
   const [, number, first, last, attempt] = rest;

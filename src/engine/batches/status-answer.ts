@@ -157,13 +157,13 @@ export function signOfAnother(
     readonly batch: Batch;
   },
 ): SignOfAnother | undefined {
-  const own = answerShape.parse(answer);
+  const shown = answerShape.parse(answer);
   const { type, country } = batch.group;
-  if (uuidKey(own.batch_uuid ?? uuid) !== uuidKey(uuid)) return 'uuid';
+  if (uuidKey(shown.batch_uuid ?? uuid) !== uuidKey(uuid)) return 'uuid';
   // The prefix of names may change between processes of a run.
-  const [answered, sent] = [own.name ?? name, name].map((one) => parseBatchName(one, runId));
+  const [answered, sent] = [shown.name ?? name, name].map((one) => parseBatchName(one, runId));
   if (!isDeepStrictEqual(answered, sent)) return 'name';
-  const isOfGroup = [own, withParameters.parse(answer).parameters ?? {}].every(
+  const isOfGroup = [shown, withParameters.parse(answer).parameters ?? {}].every(
     (group) => (group.type ?? type) === type && (group.target_country ?? country) === country,
   );
   if (!isOfGroup) return 'group';

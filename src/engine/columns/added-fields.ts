@@ -65,8 +65,8 @@ export function outcomeCells(outcome: Outcome, type: VerificationType): readonly
     throw new TypeError(`a result of type ${outcome.type} in a column of type ${type}`);
   }
   const values = outcome.values ?? recordFields[type].map(() => null);
-  const own = type === 'email' ? [null] : [];
-  return [outcome.verification, outcome.reason, ...values, ...own, ...originCells(outcome)];
+  const suggestion = type === 'email' ? [null] : [];
+  return [outcome.verification, outcome.reason, ...values, ...suggestion, ...originCells(outcome)];
 }
 
 /** Without a verdict there is no time; the failed batch is named all the same. */

@@ -208,13 +208,13 @@ function checkAdded(
   added: readonly (readonly AddedColumn[])[],
   otherPrefix: (column: number, names: ReadonlySet<string>) => Readonly<Record<string, string>>,
 ): void {
-  const own = new Set(header);
+  const inHeader = new Set(header);
   const others = new Set<string>();
   for (const [column, columns] of added.entries()) {
     const option = (): string =>
-      optionName('prefix', otherPrefix(column, new Set([...own, ...others])));
+      optionName('prefix', otherPrefix(column, new Set([...inHeader, ...others])));
     for (const { name } of columns) {
-      if (own.has(name)) {
+      if (inHeader.has(name)) {
         throw new ConfigurationError(
           `${input} already has a column ${JSON.stringify(name)}, which would be added: give the new columns another name with ${option()}, or leave that column out of the input`,
           { code: 'column_exists' },

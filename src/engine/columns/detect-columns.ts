@@ -116,7 +116,7 @@ export function judgeColumns(
     .toSorted((one, other) => other.filled.length - one.filled.length)[0];
   const byColumn = majority(country?.filled.map((cell) => findCountry(cell)) ?? []);
   // The calling code matters only for rows without their own country.
-  const unsaid = country ? rows.filter((row) => !country.isIn(row)) : rows;
+  const withoutCountry = country ? rows.filter((row) => !country.isIn(row)) : rows;
   const numbers = phones.flatMap(({ filled }) => filled);
   const byCode = majority(numbers.map(countryOfPhone));
   return {
@@ -146,7 +146,7 @@ export function judgeColumns(
       ? { ...byColumn, from: 'country_column', of: rows.length }
       : byCode && { ...byCode, from: 'calling_codes', of: numbers.length },
     callingCodes: columns
-      .flatMap(({ role }, at) => (role === 'phone' ? [new Column(header, at, unsaid)] : []))
+      .flatMap(({ role }, at) => (role === 'phone' ? [new Column(header, at, withoutCountry)] : []))
       .map((column) => column.asCoded())
       .filter(({ known }) => known > 0)
       .toSorted((one, other) => other.known - one.known)[0],

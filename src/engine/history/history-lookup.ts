@@ -28,7 +28,7 @@ export class HistoryRecall implements Recall {
 
   /**
    * @param options.age the oldest accepted results. @default any
-   * @param options.own batches of the run itself before its list changed. @default none
+   * @param options.launchedByRun batch_uuids of the run itself, from before its list changed. @default none
    */
   constructor(
     entries: HistoryEntries,

@@ -88,8 +88,8 @@ export class Suppressed {
       return 'domain';
     }
     if ((text.match(/\d/g)?.length ?? 0) < fewestDigits) return 'unread';
-    const own = phoneCountry(text);
-    const country = typeof own === 'string' ? own : this.#country;
+    const ofNumber = phoneCountry(text);
+    const country = typeof ofNumber === 'string' ? ofNumber : this.#country;
     if (!country) return this.#addNational(text);
     const number = phoneLine(text, country);
     if ('reason' in number) return 'unread';

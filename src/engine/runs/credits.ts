@@ -167,7 +167,7 @@ interface Surroundings {
 /**
  * The balance before the run's first launch, from the journal if an earlier process read it.
  *
- * @param onUntold called with the reason when the service does not give it
+ * @param onUnknown called with the reason when the service does not give it
  *
  * @returns `undefined` when the service does not give it: only the summary uses it
  */
@@ -175,10 +175,10 @@ export async function readBalance(
   client: VerificationService,
   store: RunStore,
   surroundings: Surroundings,
-  onUntold: (why: string) => void,
+  onUnknown: (why: string) => void,
 ): Promise<CreditBalance | undefined> {
   if (store.state.balance) return store.state.balance.credits ?? undefined;
-  const credits = await readCredits(client, surroundings, onUntold);
+  const credits = await readCredits(client, surroundings, onUnknown);
   await store.record({ entry: 'balance', credits: credits ?? null });
   return credits;
 }
@@ -248,14 +248,14 @@ async function readLast(
  * The balance at the start of a run. A service that answers everything else is used without it; a complete
  * outage is waited for, and ends the run like any other.
  *
- * @param onUntold called with the reason when the service does not give it
+ * @param onUnknown called with the reason when the service does not give it
  *
  * @returns `undefined` when the service does not give it
  */
 export async function readCredits(
   client: VerificationService,
   surroundings: Surroundings,
-  onUntold: (why: string) => void,
+  onUnknown: (why: string) => void,
 ): Promise<CreditBalance | undefined> {
   const { signal } = surroundings;
   const ms = Math.min(longestMs, (client.giveUpAfterMs ?? Infinity) / 2);
@@ -270,10 +270,10 @@ export async function readCredits(
       }
       const isKeyRefused =
         isSluiceError(error, 'unauthorized') || isSluiceError(error, 'forbidden');
-      const isUntold =
+      const isUnknown =
         error instanceof NotInTime || error instanceof ApiError || error instanceof ContractError;
-      if (!isUntold || isKeyRefused) throw error;
-      onUntold(error.message);
+      if (!isUnknown || isKeyRefused) throw error;
+      onUnknown(error.message);
       return undefined;
     }
   }

@@ -161,11 +161,11 @@ export class RunLifecycle {
   ): Promise<Value> {
     const { history } = this.#options;
     const outputClaim = this.#outputClaim;
-    const own = await openInTurn(this.#options, () => this.#outputClaim === outputClaim);
+    const opened = await openInTurn(this.#options, () => this.#outputClaim === outputClaim);
     try {
-      return await work(history ?? own);
+      return await work(history ?? opened);
     } finally {
-      await own?.close();
+      await opened?.close();
     }
   }
 

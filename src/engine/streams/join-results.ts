@@ -100,12 +100,11 @@ class JoinResults extends PatientDuplex {
 
   override _final(done: Done): void {
     this.#onAllGone = () => {
-      if (this.#rows !== this.#plan.window.nextRow) this.destroy(lostRows(this.#rows));
+      if (this.#rows !== this.#plan.window.nextRow) this.destroy(rowsMissing(this.#rows));
       else if (this.#queue.isEmpty) this.push(null);
       else {
-        const lost =
-          'rows are left whose batches never came to joinResults(): pass every parcel on';
-        this.destroy(new ConfigurationError(lost));
+        const why = 'rows are left whose batches never came to joinResults(): pass every parcel on';
+        this.destroy(new ConfigurationError(why));
       }
     };
     this.#pushSettled();
@@ -139,7 +138,7 @@ class JoinResults extends PatientDuplex {
     if (plan !== this.#plan) {
       return new ConfigurationError('rows of another plan came to joinResults()');
     }
-    if (firstRow !== this.#rows) return lostRows(this.#rows);
+    if (firstRow !== this.#rows) return rowsMissing(this.#rows);
     this.#rows += chunk.length;
     this.#queue.add(chunk, tickets);
     this.#pushSettled();
@@ -232,7 +231,7 @@ class JoinResults extends PatientDuplex {
   }
 }
 
-function lostRows(row: number): ConfigurationError {
+function rowsMissing(row: number): ConfigurationError {
   return new ConfigurationError(
     `row ${row + 1} did not come to joinResults() in its place: pass every parcel on, once and in order`,
   );

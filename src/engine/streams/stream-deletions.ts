@@ -124,7 +124,7 @@ interface StreamUploadsOptions {
 interface SentBatch extends LeftBatch {
   /** Name of its latest upload. */
   readonly sentAs: string;
-  readonly lost: readonly string[];
+  readonly unanswered: readonly string[];
 }
 
 /** The uploads that a stream has not launched: at its end they are useless, and personal data. */
@@ -147,23 +147,25 @@ export class StreamUploads {
     const label = batchLabel(batch);
     const before = this.#underWay.get(label);
     const { attempt } = state;
-    const isLost =
+    const isUnanswered =
       before?.state.stage === 'uploading' &&
       before.state.looks > 0 &&
       attempt > before.state.attempt;
-    const lost = isLost ? [...before.lost, before.sentAs] : (before?.lost ?? []);
+    const unanswered = isUnanswered
+      ? [...before.unanswered, before.sentAs]
+      : (before?.unanswered ?? []);
     // The name of an earlier upload is unknown here.
     const name = attempt === 1 ? sentAs : undefined;
-    this.#underWay.set(label, { batch, state, name, sentAs, lost });
+    this.#underWay.set(label, { batch, state, name, sentAs, unanswered });
   }
 
   /** Nothing more is done for the batch. */
   leave(batch: Batch, state: BatchState): void {
     const label = batchLabel(batch);
-    const { name, lost } = this.#underWay.get(label) ?? {};
+    const { name, unanswered } = this.#underWay.get(label) ?? {};
     this.#underWay.delete(label);
     if (mayHaveOrphans(state, true) || isInDoubt(state)) {
-      this.#left.push({ batch, state, name, lost });
+      this.#left.push({ batch, state, name, unanswered });
     }
   }
 

@@ -58,7 +58,7 @@ const mostInFront = 7;
 /** A calling code directly in front of it. */
 const withCallingCode = 3;
 /** Shorter parts that begin with a zero are pairs of digits, or the extension of an exchange (`- 0`). */
-const leastBehind = { slash: 3, dash: 5 };
+const leastAfter = { slash: 3, dash: 5 };
 
 /** A calling code is next. */
 const codeAhead = /^[^\d+]*(?:\+|00)/;
@@ -80,17 +80,17 @@ export function holdsSeveral(text: string): boolean {
   if (more.filter((part) => digitsIn(part).length >= digitsOfNumber).length > 1) return true;
   const isNumber = first.length > 3 && groupsOf(head).length > 1;
   return (
-    more.some((part, at) => beginsAnew(part, leastBehind.slash) && (isNumber || at > 1)) ||
+    more.some((part, at) => beginsNumber(part, leastAfter.slash) && (isNumber || at > 1)) ||
     domestic.split(/\s[-–—]\s/u).some((part, at, parts) => {
       const before = digitsIn(parts.slice(0, at).join(''));
-      return before.length >= digitsOfNumber && beginsAnew(part, leastBehind.dash);
+      return before.length >= digitsOfNumber && beginsNumber(part, leastAfter.dash);
     }) ||
     repeatsAreaCode(groupsOf(domestic))
   );
 }
 
 /** Whether a part of a cell begins with the zero of an area code. */
-function beginsAnew(part: string, least: number): boolean {
+function beginsNumber(part: string, least: number): boolean {
   const digits = digitsIn(part);
   return digits.startsWith('0') && digits.length >= least;
 }

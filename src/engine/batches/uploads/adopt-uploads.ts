@@ -73,16 +73,16 @@ function takeLaunched(
   launched: readonly BatchUpload[],
   first: BatchUpload,
 ): BatchState {
-  const own = launched.find(({ uuid }) => isOf(state, uuid));
-  const isOwnFine = own !== undefined && own.status !== 'internal_error';
+  const elected = launched.find(({ uuid }) => isOf(state, uuid));
+  const isElectedFine = elected !== undefined && elected.status !== 'internal_error';
   if (state.stage === 'failed') {
     // A doubtful export is requested again when a person asks. Any other failed batch that is verified now,
     // late or repaired by the service's support, is paid for and continues.
-    if ((isExportWrong(state.reason) && isOwnFine) || rankOf(first.status) >= unknownWord)
+    if ((isExportWrong(state.reason) && isElectedFine) || rankOf(first.status) >= unknownWord)
       return state;
-  } else if (mayHaveLaunched(state) && (isOwnFine || own === first)) {
+  } else if (mayHaveLaunched(state) && (isElectedFine || elected === first)) {
     return state;
-  } else if (own === first && rankOf(first.status) === unknownWord) {
+  } else if (elected === first && rankOf(first.status) === unknownWord) {
     // Its status will show it in time.
     return state;
   }

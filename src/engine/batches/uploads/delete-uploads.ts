@@ -176,7 +176,7 @@ export interface LeftBatch {
   /** Name of its elected or latest upload, where known. */
   readonly name?: string | undefined;
   /** Names of uploads that were not answered and not listed: the service may list them later. */
-  readonly lost?: readonly string[] | undefined;
+  readonly unanswered?: readonly string[] | undefined;
 }
 
 /**
@@ -247,8 +247,10 @@ export async function deleteOrphans(
   const left = await deleteUnwanted(service, isUnwanted, read, unread, isDeleted);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
-  const lost = suspects.flatMap(({ lost = [] }) => lost).filter((name) => !listed.has(name));
-  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...lost];
+  const unanswered = suspects
+    .flatMap(({ unanswered: names = [] }) => names)
+    .filter((name) => !listed.has(name));
+  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...unanswered];
   return [...left, ...unseen.filter((name) => !left.includes(name))];
 }
 

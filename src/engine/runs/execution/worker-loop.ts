@@ -40,7 +40,7 @@ export class WorkerLoop {
   /** Whether the run is stopped for all, by another process or in this one's record. */
   #isStoppedForAll = false;
   /** Why this process stopped, where that stops all. */
-  #ownStop: StoppedEntry | undefined;
+  #localStop: StoppedEntry | undefined;
   /** How often the gate had been closed at the last full round. */
   #closings = 0;
   /** The budget in force, as far as the store shows. */
@@ -158,7 +158,7 @@ export class WorkerLoop {
   #applyStop(): void {
     const { drive, stop } = this.#options;
     const stopped = this.#stoppedByOthers;
-    if (!stopped || !stop || this.#isStoppedForAll || this.#ownStop) return;
+    if (!stopped || !stop || this.#isStoppedForAll || this.#localStop) return;
     this.#isStoppedForAll = true;
     const error = stopOfOthers(stopped);
     if (letsFinish(stopped)) drive.gate.close(error);
@@ -177,21 +177,21 @@ export class WorkerLoop {
   /** What stops one process stops launches in all. */
   #announceStop(): void {
     const { store, drive, stop } = this.#options;
-    if (this.#isStoppedForAll || this.#ownStop) return;
+    if (this.#isStoppedForAll || this.#localStop) return;
     const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
     const stopped = stop && stopForAll(error);
     // Each type has its own budget, which the store keeps for all.
     const isOfOneType = !drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore;
     if (!stopped || isOfOneType) return;
-    this.#ownStop = stopped;
+    this.#localStop = stopped;
     store.shared?.announce(stopped);
   }
 
   async #recordStop(): Promise<void> {
     this.#announceStop();
-    if (!this.#ownStop || this.#isStoppedForAll) return;
+    if (!this.#localStop || this.#isStoppedForAll) return;
     this.#isStoppedForAll = true;
-    await this.#options.store.record(this.#ownStop);
+    await this.#options.store.record(this.#localStop);
   }
 
   async applyRemote(): Promise<void> {

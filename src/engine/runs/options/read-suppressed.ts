@@ -140,8 +140,8 @@ async function readList(
   };
   const judged: (readonly CellText[])[] = [];
   const judge = (): void => {
-    const own = (positions = columnsOf(source.name, header, judged));
-    for (const row of judged) take(own.map((position) => row[position]));
+    const found = (positions = columnsOf(source.name, header, judged));
+    for (const row of judged) take(found.map((position) => row[position]));
   };
   for await (const chunk of reading.chunks) {
     for (let row = 0; row < chunk.length; row += 1) {

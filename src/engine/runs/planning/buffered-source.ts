@@ -42,7 +42,7 @@ export async function bufferSource(
   return {
     source: keptAt(again),
     adopt: async () => {
-      const file = nameBehind(kept.file);
+      const file = nextName(kept.file);
       const path = join(store.path, file);
       await onDisk(`keep ${path}`, async () => move(files, { from: again, to: path }));
       await store.record({ entry: 'kept', file });
@@ -53,7 +53,7 @@ export async function bufferSource(
 }
 
 /** Never the previous name: the journal decides which file counts. */
-function nameBehind(file = 'input.1'): string {
+function nextName(file = 'input.1'): string {
   return `input.${Number(file.slice('input.'.length)) + 1}`;
 }
 

@@ -103,18 +103,18 @@ interface Place {
 
 /** The rows of a chunk, some repeated. */
 class SplitChunk implements RowChunk {
-  readonly own: RowChunk;
+  readonly source: RowChunk;
   readonly places: readonly Place[];
   readonly byteSize: number;
   readonly number?: (row: number) => number;
   readonly sheetName?: string;
 
-  constructor(own: RowChunk, places: readonly Place[]) {
-    this.own = own;
+  constructor(source: RowChunk, places: readonly Place[]) {
+    this.source = source;
     this.places = places;
-    this.byteSize = own.byteSize + places.length * placeBytes;
-    if (own.sheetName !== undefined) this.sheetName = own.sheetName;
-    if (own.number) this.number = (row) => own.number?.(this.#at(row).row) ?? 0;
+    this.byteSize = source.byteSize + places.length * placeBytes;
+    if (source.sheetName !== undefined) this.sheetName = source.sheetName;
+    if (source.number) this.number = (row) => source.number?.(this.#at(row).row) ?? 0;
   }
 
   get length(): number {
@@ -128,22 +128,22 @@ class SplitChunk implements RowChunk {
 
   text(row: number, column: number): CellText {
     const at = this.#at(row);
-    return at.cells?.get(column) ?? this.own.text(at.row, column);
+    return at.cells?.get(column) ?? this.source.text(at.row, column);
   }
 
   value(row: number, column: number): unknown {
     const at = this.#at(row);
     const cell = at.cells?.get(column);
     if (cell !== undefined) return cell;
-    return this.own.value ? this.own.value(at.row, column) : this.own.text(at.row, column);
+    return this.source.value ? this.source.value(at.row, column) : this.source.text(at.row, column);
   }
 
   unlisted(row: number): string | undefined {
-    return this.own.unlisted?.(this.#at(row).row);
+    return this.source.unlisted?.(this.#at(row).row);
   }
 
   release(): void {
-    this.own.release?.();
+    this.source.release?.();
   }
 
   #at(row: number): Place {
@@ -162,11 +162,11 @@ export function* unsplitRows(rows: JoinedRows): Generator<JoinedRows> {
     yield rows;
     return;
   }
-  for (const { start, end, own } of stretchesOf(chunk, from, to)) {
+  for (const { start, end, from: first } of stretchesOf(chunk, from, to)) {
     const cut = outcomes.subarray((start - from) * width, (end - from) * width);
-    yield own === undefined
+    yield first === undefined
       ? { ...rows, from: start, to: end, outcomes: cut }
-      : { chunk: chunk.own, from: own, to: own + end - start, outcomes: cut, width };
+      : { chunk: chunk.source, from: first, to: first + end - start, outcomes: cut, width };
   }
 }
 
@@ -177,16 +177,16 @@ export function validateUnsplit(
 ): void {
   if (!validate) return;
   if (!(chunk instanceof SplitChunk)) return validate(chunk);
-  validate(chunk.own);
+  validate(chunk.source);
   const split = chunk.places.filter(({ cells }) => cells);
-  validate(new SplitChunk(chunk.own, split));
+  validate(new SplitChunk(chunk.source, split));
 }
 
 function* stretchesOf(
   { places }: SplitChunk,
   from: number,
   to: number,
-): Generator<{ readonly start: number; readonly end: number; readonly own: number | undefined }> {
+): Generator<{ readonly start: number; readonly end: number; readonly from: number | undefined }> {
   for (let start = from; start < to;) {
     const isSplit = places[start]?.cells !== undefined;
     let end = start + 1;
@@ -195,7 +195,7 @@ function* stretchesOf(
       if (!isSplit && places[end]?.row !== (places[end - 1]?.row ?? 0) + 1) break;
       end += 1;
     }
-    yield { start, end, own: isSplit ? undefined : places[start]?.row };
+    yield { start, end, from: isSplit ? undefined : places[start]?.row };
     start = end;
   }
 }

@@ -101,10 +101,10 @@ export class Reconciliation {
     if (!this.#isResumed || this.#isNewerThanList(batch, state)) return state;
     const listed = this.uploads.of(batch);
     for (const { uuid, name, attempt, status } of listed) {
-      const isOwn = isOf(state, uuid);
+      const isOfState = isOf(state, uuid);
       const mayBeOfThisState =
         state.stage === 'planned' ? attempt < state.attempt : attempt <= state.attempt;
-      const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(state));
+      const isNewlyLaunched = isVerified(status) && !(isOfState && mayHaveLaunched(state));
       if (!mayBeOfThisState || isNewlyLaunched) this.#learned.add(name);
     }
     const learned = adoptUploads(state, listed, this.isCopied);
@@ -124,15 +124,15 @@ export class Reconciliation {
    */
   lacksLaunch(batch: Batch, state: BatchState): boolean {
     if (!this.#sharedBefore || mayHaveLaunched(state) || state.stage === 'split') return false;
-    const isOwn = this.uploads.of(batch).some(({ status }) => isLaunched(status));
-    return isOwn || this.uploads.hasParts(batch);
+    const hasLaunched = this.uploads.of(batch).some(({ status }) => isLaunched(status));
+    return hasLaunched || this.uploads.hasParts(batch);
   }
 
   /** Whether the list shows that a requested launch did not arrive: nothing is paid for it. */
   sawNoLaunch({ batch, state }: DrivenBatch): boolean {
     if (!isLaunchInDoubt(state)) return false;
-    const own = this.uploads.of(batch).find(({ uuid }) => isOf(state, uuid));
-    return own?.status === 'ready_for_verification';
+    const elected = this.uploads.of(batch).find(({ uuid }) => isOf(state, uuid));
+    return elected?.status === 'ready_for_verification';
   }
 
   /**
