@@ -147,7 +147,7 @@ async function estimateList(
   const reports = await RunReports.open({});
   const { job, history } = await prepareJob(to, input, { run: {}, reporter, reports });
   try {
-    return await estimateJob(job, stateDir, reports);
+    return await estimateJob(job, { stateDir }, reports);
   } finally {
     reporter.close();
     await history?.close();

@@ -41,14 +41,14 @@ export async function dryRun(
   place: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
   reports: RunReports,
 ): Promise<Estimate> {
-  const { estimate, more, doubtful } = await estimateJob(job, place.stateDir, reports);
+  const { estimate, more, doubtful } = await estimateJob(job, place, reports);
   const shared = place.store ? await sharedRun(place.store) : [];
   job.reporter.doubtful(doubtful);
   job.reporter.report([message('estimate', estimate), ...more, ...shared]);
   return estimate;
 }
 
-/** The list is not compared with it; a store that does not answer is left to the run. */
+/** The list is not compared with it. Of a store that does not answer the estimate has given notice. */
 async function sharedRun(store: SharedStore): Promise<readonly Message[]> {
   const status = await readRunStatus(store).catch(() => undefined);
   if (!status) return [];
@@ -79,7 +79,10 @@ export interface EstimatedJob {
 
 export async function estimateJob(
   { shared, target, input: { options }, reporter, findPaid }: Job,
-  stateDir: string | undefined,
+  {
+    stateDir,
+    store,
+  }: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
   reports: RunReports,
 ): Promise<EstimatedJob> {
   reporter.target(target);
@@ -90,7 +93,7 @@ export async function estimateJob(
   try {
     const examples = new Map<string, FieldsOf<'changed_cells'>['cells'][number]>();
     const doubtful: DoubtfulColumn[] = [];
-    const { fresh, onChange, moved, retryFailed } = givenOptionsOfKeptRuns(options);
+    const { fresh, onChange, moved, retryFailed, partial } = givenOptionsOfKeptRuns(options);
     // Cells are previewed only to the person at the terminal; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
     const estimate = await estimateRun({
@@ -104,7 +107,7 @@ export async function estimateJob(
         examples.set(JSON.stringify([column, cell]), { column, cell, submitted });
       },
       ...(connection && { client: connection.client }),
-      ...omitUndefined({ stateDir, fresh, onChange, moved, retryFailed }),
+      ...omitUndefined({ stateDir, store, fresh, onChange, moved, retryFailed, partial }),
     });
     const unfinished = await unfinishedRun(estimate, stateDir);
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);

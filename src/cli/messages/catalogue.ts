@@ -394,7 +394,7 @@ export const catalogue = {
       next: 'goes on, fetches the results of 2 paid batches and launches 10 more (at most 10,000 email credits)',
     },
     sentence: ({ name, so_far: soFar, next }) =>
-      `${name} has begun: ${soFar}; with the same list and options, this command joins it: it ${next}, and pays for none of it again; the credits above are those of the whole list (sluice status with the same --store and --run shows what is left)`,
+      `${name} has begun: ${soFar}; with the same list and options, this command joins it: it ${next}, and pays for none of it again`,
   }),
   paid_again: notice({
     when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',

@@ -25,17 +25,22 @@ export interface HeldCredits {
   readonly reserved: number;
 }
 
+/** What is known of a batch's launches; no charge where the service has not given it. */
+interface KnownCosts {
+  readonly state: BatchState;
+  readonly charge?: Charge | null | undefined;
+  /** As in `BatchProgress`. */
+  readonly replacedCharge?: Charge | null | undefined;
+}
+
 /** A launch counts with its cost as soon as that is known, and with its addresses until then. */
-export function heldCredits({
-  batch,
-  state,
-  charge,
-  replacedCharge,
-}: Omit<BatchProgress, 'name'>): HeldCredits {
-  const { addresses } = batch;
+export function heldCredits(
+  addresses: number,
+  { state, charge = null, replacedCharge }: KnownCosts,
+): HeldCredits {
   const before = replacedCharge === undefined ? 0 : (replacedCharge?.spent ?? addresses);
   if (!mayHaveLaunched(state)) return { spent: before, reserved: 0 };
-  const isOver = isAtEnd(state) || (state.stage === 'done' && charge !== undefined);
+  const isOver = isAtEnd(state) || (state.stage === 'done' && charge !== null);
   if (!isOver) return { spent: before, reserved: addresses };
   return { spent: before + (charge?.spent ?? addresses), reserved: 0 };
 }
@@ -122,7 +127,7 @@ export class LocalClaims {
     batch: Batch,
     state: BatchState,
     write: Write,
-    costs: Partial<Pick<BatchProgress, 'charge' | 'replacedCharge'>> = {},
+    costs: Omit<KnownCosts, 'state'> = {},
   ): BatchClaim {
     const { type } = batch.group;
     let own = none;
@@ -134,10 +139,10 @@ export class LocalClaims {
       };
       own = now;
     };
-    hold(heldCredits({ charge: undefined, ...costs, batch, state }));
+    hold(heldCredits(batch.addresses, { ...costs, state }));
     return {
       record: async (progress, at) => {
-        hold(heldCredits(progress));
+        hold(heldCredits(batch.addresses, progress));
         await write(progress, at);
       },
       confirm: async () => undefined,

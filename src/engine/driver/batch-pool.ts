@@ -299,7 +299,7 @@ export class BatchPool {
         record: async (progress) => {
           await claim.record(progress);
           this.#noteUuid(batch, progress.state);
-          if (heldCredits(progress).reserved === 0) this.gate.noteFreed();
+          if (heldCredits(batch.addresses, progress).reserved === 0) this.gate.noteFreed();
           if (progress.state.stage === 'done') on.onVerified();
         },
         onPrepared: on.onPrepared,

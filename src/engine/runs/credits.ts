@@ -27,20 +27,31 @@ export interface LeftToSend {
 
 export const nothingLeft: LeftToSend = { batches: [], launched: { email: 0, phone: 0 } };
 
+interface AskedCredits {
+  readonly maxCredits?: number | undefined;
+  readonly partial?: boolean | undefined;
+}
+
+/** Of a run that lacks credits: a partial output is written all the same. */
+function exitCodeOf(partial = false): number {
+  return partial ? 3 : 5;
+}
+
 /**
  * Notices about a budget too small for all batches of a type. It stops nothing: what fits is launched, and a
  * batch that the service splits may fit in parts.
  */
 export function budgetNotices(
   { batches, launched }: LeftToSend,
-  maxCredits: number | undefined,
+  { maxCredits, partial }: AskedCredits,
 ): readonly Notice[] {
   if (maxCredits === undefined) return [];
   return verificationTypes.flatMap((type) => {
     const { needed, smallest } = needOf(batches, type);
     const used = launched[type];
     if (needed === 0 || used + needed <= maxCredits) return [];
-    return [notice('budget_short', { type, needed, allowed: maxCredits, used, smallest })];
+    const fields = { type, needed, allowed: maxCredits, used, smallest };
+    return [notice('budget_short', { ...fields, exit_code: exitCodeOf(partial) })];
   });
 }
 
@@ -51,13 +62,16 @@ export function budgetNotices(
 export function balanceNotices(
   batches: readonly SizedBatch[],
   balance: CreditBalance,
+  partial?: boolean,
 ): readonly Notice[] {
   const types = verificationTypes.flatMap((type) => {
     const has = balance[`${type}_credit`];
     const { needed, smallest } = needOf(batches, type);
     return needed > has ? [{ type, has, needed, fits: smallest <= has }] : [];
   });
-  return types.length === 0 ? [] : [notice('balance_short', { types })];
+  return types.length === 0
+    ? []
+    : [notice('balance_short', { types, exit_code: exitCodeOf(partial) })];
 }
 
 /** Credits that the batches of a type need, before refunds. */

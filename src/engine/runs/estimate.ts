@@ -21,6 +21,7 @@ import {
 } from '../summary/summary.js';
 import { columnHints } from '../summary/build-summary.js';
 import { openList, planEntryOf, startValidating } from './planning/plan-input.js';
+import { readShared } from './reporting/read-status.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
@@ -28,6 +29,7 @@ import { RejectedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
+import { leftOfShared } from './resume/left-to-send.js';
 import { UnfinishedComparison } from './resume/compare-unfinished.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { isSeenAtWork } from '../stores/directory/folders.js';
@@ -138,8 +140,9 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     (planned) => planEntryOf(rows, { reading, found: headers }, planned),
     { plan, batches },
   );
-  const left = compared?.left ?? { ...nothingLeft, batches };
-  for (const each of [...callingCodeNotices(plan), ...budgetNotices(left, options.maxCredits)]) {
+  const left = compared?.left ??
+    (await readLeftOfShared(options, onNotice)) ?? { ...nothingLeft, batches };
+  for (const each of [...callingCodeNotices(plan), ...budgetNotices(left, options)]) {
     onNotice(each);
   }
   await calledBack.settled();
@@ -174,6 +177,20 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       (await isSeenAtWork(options.stateDir)) && { state_locked: true as const }),
     balance: balance ? { email: balance.email_credit, phone: balance.phone_credit } : null,
   };
+}
+
+/** @returns `undefined` where it has not begun, or is unknown */
+async function readLeftOfShared(
+  { store, retryFailed }: Pick<EstimateSettings, 'store' | 'retryFailed'>,
+  onNotice: (given: Notice) => void,
+): Promise<LeftToSend | undefined> {
+  try {
+    return store && leftOfShared(await readShared(store), retryFailed);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    onNotice(notice('store_unread', { name: store?.name ?? '', why }));
+    return undefined;
+  }
 }
 
 function typeEstimate(

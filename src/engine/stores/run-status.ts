@@ -7,6 +7,7 @@ import {
   type BatchState,
   mayHaveLaunched,
 } from '../batches/batch-state.js';
+import { heldCredits } from '../batches/claim.js';
 import type { BatchEntry, PartEntry, StoppedEntry } from './journal-entries.js';
 import { addressesOf, type RunState } from './run-state.js';
 
@@ -63,12 +64,6 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
   const planned = { email: 0, phone: 0 };
   for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;
   const closed = creditsOf(state, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
-  const charged = (entry: BatchEntry | PartEntry): number =>
-    entry.charge?.spent ?? addressesOf(state, entry);
-  const replacedCharge = (entry: BatchEntry | PartEntry): number =>
-    entry.replacedCharge === undefined
-      ? 0
-      : (entry.replacedCharge?.spent ?? addressesOf(state, entry));
   return {
     stateDir,
     input: textOf(run.decides['input']),
@@ -86,7 +81,10 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     launchedCredits: creditsOf(
       state,
       () => true,
-      (entry) => (mayHaveLaunched(entry.state) ? charged(entry) : 0) + replacedCharge(entry),
+      (entry) => {
+        const { spent, reserved } = heldCredits(addressesOf(state, entry), entry);
+        return spent + reserved;
+      },
     ),
     doubtfulCredits: creditsOf(state, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },

@@ -174,28 +174,28 @@ export const notices = {
 
   // Credits
   budget_short: define({
-    when: '`--max-credits` is too low for all batches of a type. `used`: what is reserved for launched batches of a resumed run; `smallest`: what the smallest of the others needs.',
-    example: { type: 'email', needed: 250, allowed: 20, used: 0, smallest: 100 },
-    variants: [{ smallest: 10 }, { used: 10 }, { used: 10, smallest: 10 }],
-    sentence({ type, needed, allowed, used, smallest }) {
+    when: '`--max-credits` is too low for all batches of a type. `used`: what launched batches of a resumed run have cost, or may cost at most; `smallest`: what the smallest of the others needs.',
+    example: { type: 'email', needed: 250, allowed: 20, used: 0, smallest: 100, exit_code: 5 },
+    variants: [{ smallest: 10 }, { used: 10 }, { used: 10, smallest: 10, exit_code: 3 }],
+    sentence({ type, needed, allowed, used, smallest, exit_code: code }) {
       const left = Math.max(0, allowed - used);
       if (used > 0) {
         const stops =
           smallest > left
-            ? `not even the smallest batch, of ${grouped(smallest)}, fits, so the run launches none of them and ends with exit code 5`
-            : 'the run stops before it is done, with exit code 5';
-        return `${counted(needed, `${type} credit`)} more ${needed === 1 ? 'is' : 'are'} needed at most, and ${grouped(used)} of the ${grouped(allowed)} that ${optionName('maxCredits')} allows are reserved for launched batches: ${stops}; ${optionName('maxCredits', used + needed)} is enough`;
+            ? `not even the smallest batch, of ${grouped(smallest)}, fits, so the run may launch none of them and end with exit code ${code}`
+            : `the run may stop before it is done, with exit code ${code}`;
+        return `${counted(needed, `${type} credit`)} more ${needed === 1 ? 'is' : 'are'} needed at most, and ${grouped(used)} of the ${grouped(allowed)} that ${optionName('maxCredits')} allows are spent or reserved for launched batches: ${stops}; ${optionName('maxCredits', used + needed)} is enough`;
       }
       const outcome =
         smallest > allowed
           ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`
-          : 'the run may stop before it is done, with exit code 5';
+          : `the run may stop before it is done, with exit code ${code}`;
       return `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and ${optionName('maxCredits')} allows ${grouped(allowed)}: ${outcome}`;
     },
   }),
   balance_short: define({
     when: 'The account has too few credits for all batches. `fits`: whether they are enough for one.',
-    example: { types: [{ type: 'email', has: 120, needed: 250, fits: true }] },
+    example: { types: [{ type: 'email', has: 120, needed: 250, fits: true }], exit_code: 5 },
     variants: [
       {
         types: [
@@ -204,7 +204,7 @@ export const notices = {
         ],
       },
     ],
-    sentence({ types }) {
+    sentence({ types, exit_code: code }) {
       const counts = types.map(
         ({ type, has, needed }) =>
           `${counted(has, `${type} credit`)} of ${grouped(needed)} needed at most`,
@@ -214,7 +214,7 @@ export const notices = {
         large.length === 0
           ? ''
           : `even the smallest batch of ${large.join(' and of ')} may need more, and `;
-      return `the account has ${counts.join(' and ')}: ${why}the run may stop before it is done, with exit code 5; add credits, or lower ${optionName('batchSize')} to use more of what there is, as a batch is launched whole or not at all`;
+      return `the account has ${counts.join(' and ')}: ${why}the run may stop before it is done, with exit code ${code}; add credits, or lower ${optionName('batchSize')} to use more of what there is, as a batch is launched whole or not at all`;
     },
   }),
   balance_unknown: define({
@@ -228,6 +228,16 @@ export const notices = {
     when: '`--dry-run`: the service does not report the credits of the account.',
     example: { why: 'HTTP 404' },
     sentence: ({ why }) => balanceUnknown(why),
+  }),
+  store_unread: define({
+    when: '`--dry-run`: the store of a shared run does not answer. The credits needed are those of the whole list.',
+    isWarning: true,
+    example: {
+      name: 'run 2026-01-30 in postgres://db.example.com/jobs',
+      why: 'connect ECONNREFUSED 127.0.0.1:5432',
+    },
+    sentence: ({ name, why }) =>
+      `cannot read ${name}, so the credits needed are those of the whole list: ${why}`,
   }),
   launches_stopped: define({
     when: 'A launch was refused, or is beyond the budget, while other batches are verified. `type` is null where it stops all.',

@@ -221,6 +221,7 @@ const estimated = Object.fromEntries(
 
 export const estimateShape: OptionShape<EstimateSettings> = {
   ...estimated,
+  history: aHistory,
   sink: aSinkInput,
   client: aClient,
   onChangedCell: called,

@@ -288,7 +288,6 @@ export type EstimateOptions<From extends SourceInput = SourceInput> = EstimateSe
 
 /** Options that an estimate ignores. */
 export const onlyOfRuns = [
-  'store',
   'openHistory',
   'lastAct',
   'detach',
@@ -308,6 +307,11 @@ export type EstimateSettings<From extends SourceInput = SourceInput> = SourceCol
      * @default not compared
      */
     readonly stateDir?: string | undefined;
+    /**
+     * Store of a shared run of the same list: what it has not launched is counted. Nothing is joined.
+     * @default the whole list is counted
+     */
+    readonly store?: SharedStore | undefined;
     /** The client, for the balance. @default no balance */
     readonly client?: Client | undefined;
     /** Called for each cell that would be sent as something else. @default nothing is called */

@@ -114,7 +114,7 @@ export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
   return found;
 }
 
-/** Longest wait for a store's answer after a run has ended. */
+/** Longest wait for a store's answer before a run begins, or after it has ended. */
 const lookMs = 5000;
 
 /** The state of a stopped run in its directory or store. */
@@ -140,7 +140,8 @@ export async function readStoppedRun(
   return stoppedRunOf(state ?? emptyRunState, typeof place === 'string' ? place : place.name);
 }
 
-async function readShared(store: SharedStore): Promise<RunState> {
+/** @returns an empty state where the run has not begun */
+export async function readShared(store: SharedStore): Promise<RunState> {
   const stored = await store.look({ signal: AbortSignal.timeout(lookMs) });
   return replayJournal(stored?.entries ?? [], store.name);
 }

@@ -9,14 +9,15 @@ import {
   retried,
 } from '../../batches/batch-state.js';
 import { type Batch, readLines } from '../../batches/batch.js';
+import { heldCredits } from '../../batches/claim.js';
 import { pending } from '../../plan/address-book.js';
 import type { Plan } from '../../plan/plan.js';
 import { addressOf } from '../../plan/result-join.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
-import { addressesOf, hasPaid } from '../../stores/run-state.js';
+import { addressesOf, hasPaid, type RunState } from '../../stores/run-state.js';
 import { type LeftToSend, nothingLeft, type SizedBatch } from '../credits.js';
 import { earlierBatches } from '../planning/batch-files.js';
-import { isPlanned, type PlannedRun } from './compare-run.js';
+import { isOver, isPlanned, type PlannedRun } from './compare-run.js';
 
 /** Whether a launch surely arrived: one in doubt may have to be repeated. */
 function isLaunched(state: BatchState): boolean {
@@ -42,14 +43,19 @@ export function leftOfRun(state: PlannedRun, retryFailed = false): LeftToSend {
     const { group } = whole;
     const addresses = addressesOf(state, entry);
     whole.addresses -= addresses;
-    if (isLaunched(entry.state)) launched[group.type] += addresses;
-    if (entry.replacedCharge !== undefined)
-      launched[group.type] += entry.replacedCharge?.spent ?? addresses;
+    const { spent, reserved } = heldCredits(addresses, entry);
+    launched[group.type] += spent + (isLaunchInDoubt(entry.state) ? 0 : reserved);
     const taken = takenUp(entry.state, retryFailed);
     if (!isAtEnd(taken) && !isLaunched(taken)) batches.push({ group, addresses });
   }
   batches.push(...unsent.filter(({ addresses }) => addresses > 0));
   return { batches, launched };
+}
+
+/** What a shared run has not launched; `undefined` where it has not begun. */
+export function leftOfShared(state: RunState, retryFailed = false): LeftToSend | undefined {
+  if (isOver(state, retryFailed)) return nothingLeft;
+  return isPlanned(state) ? leftOfRun(state, retryFailed) : undefined;
 }
 
 /**

@@ -98,7 +98,7 @@ export async function checkBeforeSending(
   await askAboutColumns(plan, run);
   for (const each of [
     ...callingCodeNotices(plan),
-    ...budgetNotices({ ...nothingLeft, batches }, run.maxCredits),
+    ...budgetNotices({ ...nothingLeft, batches }, run),
   ]) {
     run.onProgress?.(noticed(each));
   }
@@ -109,12 +109,12 @@ export async function checkBeforeSending(
  * shows it.
  */
 export function reportBalance(
-  { maxCredits, onPrepared, onProgress }: ResolvedRun,
+  { maxCredits, partial, onPrepared, onProgress }: ResolvedRun,
   { batches }: PlannedInput,
   balance: CreditBalance | undefined,
 ): void {
   if (!balance || maxCredits !== undefined || onPrepared) return;
-  for (const each of balanceNotices(batches, balance)) onProgress?.(noticed(each));
+  for (const each of balanceNotices(batches, balance, partial)) onProgress?.(noticed(each));
 }
 
 const lockedMs = 1000;

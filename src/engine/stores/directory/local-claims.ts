@@ -41,7 +41,7 @@ export class LocalRunClaims {
         batch,
         entry?.state ?? planned,
         async (progress, at) => this.#ports.record(progress, at),
-        { charge: entry?.charge ?? undefined, replacedCharge: entry?.replacedCharge },
+        entry,
       ),
       batch,
       entry,

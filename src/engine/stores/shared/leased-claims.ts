@@ -113,7 +113,7 @@ function recordOf(progress: BatchProgress, at: string, call: number): BatchRecor
     entry: batchEntryOf(progress, at),
     call,
     hasEnded: isAtEnd(state) || state.stage === 'split',
-    held: heldCredits(progress),
+    held: heldCredits(progress.batch.addresses, progress),
     isProven: isPrepared(state) || (state.stage === 'parsing' && state.prepared),
   };
 }
@@ -123,6 +123,6 @@ export function reopenedRecordOf(progress: BatchProgress, at: string): ReopenedB
   return {
     label: batchLabel(progress.batch),
     entry: batchEntryOf(progress, at),
-    held: heldCredits(progress),
+    held: heldCredits(progress.batch.addresses, progress),
   };
 }

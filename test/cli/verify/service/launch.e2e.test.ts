@@ -63,7 +63,7 @@ describe('--dry-run', () => {
     const some = await verify(service, '--dry-run', '--max-credits', '20');
     expect(some.code).toBe(0);
     const short = { type: 'email', needed: 25, smallest: 5 };
-    expect(codedOf(some, 'budget_short')).toMatchObject([{ ...short, allowed: 20 }]);
+    expect(codedOf(some, 'budget_short')).toMatchObject([{ ...short, allowed: 20, exit_code: 5 }]);
     const none = await verify(service, '--dry-run', '--max-credits', '4');
     expect(none.code).toBe(0);
     const hopeless = [{ ...short, allowed: 4 }];
@@ -73,6 +73,12 @@ describe('--dry-run', () => {
     expect(codedOf(stopped, 'budget_short')).toMatchObject(hopeless);
     expectBeforeUploads(stopped, 'budget_short');
     expect(await chargesOf(service)).toEqual([]);
+    const partial = ['--max-credits', '20', '--partial'];
+    expect(codedOf(await verify(service, ...partial, '--dry-run'), 'budget_short')).toMatchObject([
+      { ...short, exit_code: 3 },
+    ]);
+    expect((await verify(service, ...partial)).code).toBe(3);
+    expect(await chargesOf(service)).toHaveLength(20);
     const part = await verify(service, '--max-credits', '20');
     expect(part.code).toBe(5);
     expect(eventsOf(part, 'error')).toMatchObject([{ code: 'budget_exhausted' }]);

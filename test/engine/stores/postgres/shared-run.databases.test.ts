@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { startCountingProxy } from '../../../lists/sql/counting-proxy.js';
-import { eventsOf, parseLog } from '../../../cli/harness/logged-events.js';
+import { codedOf, eventsOf, parseLog } from '../../../cli/harness/logged-events.js';
 import type { Ended, Running } from '../../../cli/harness/run-sluice.js';
 import { addresses, inStore, job, quick, SharedList } from './shared-list.js';
 
@@ -144,17 +144,25 @@ describe('sluice verify with a store in PostgreSQL', () => {
   it('is found by a dry run, which says what it has paid and joins nothing', async () => {
     await place.serve();
     const dry = [...place.ofRun, '--dry-run', '--json-log'];
-    const eventsOfDry = async (): Promise<ReturnType<typeof parseLog>> => {
-      const { code, stderr } = await place.call(...dry);
+    const eventsOfDry = async (...more: string[]): Promise<ReturnType<typeof parseLog>> => {
+      const { code, stderr } = await place.call(...dry, ...more);
       expect({ code, stderr }).toMatchObject({ code: 0 });
-      return parseLog(stderr).filter(({ event }) => /^(?:shared_run|already_fin)/.test(event));
+      return parseLog(stderr).filter(({ event, code: of }) =>
+        /^(?:shared_run|already_fin|estimate|notice budget_short)/.test(`${event} ${String(of)}`),
+      );
     };
-    expect(await eventsOfDry()).toEqual([]);
+    const estimateOf = (credits: number) => ({ event: 'estimate', email: { addresses, credits } });
+    expect(await eventsOfDry()).toMatchObject([estimateOf(addresses)]);
     expect(await place.call(...place.ofRun, '--max-credits', '10')).toMatchObject({ code: 5 });
-    expect(await eventsOfDry()).toMatchObject([{ event: 'shared_run', email_credits: 10 }]);
+    const left = addresses - 10;
+    expect(await eventsOfDry('--max-credits', '20')).toMatchObject([
+      { code: 'budget_short', needed: left, used: 10, allowed: 20 },
+      estimateOf(left),
+      { event: 'shared_run', email_credits: 10 },
+    ]);
     expect(await place.charges()).toHaveLength(10);
     expect(await place.call(...place.ofRun, '--max-credits', '60')).toMatchObject({ code: 0 });
-    expect(await eventsOfDry()).toMatchObject([{ event: 'already_finished' }]);
+    expect(await eventsOfDry()).toMatchObject([estimateOf(0), { event: 'already_finished' }]);
     await place.expectPaidOnce();
   });
 
@@ -171,6 +179,9 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const log = { events: parseLog(stderr) };
     expect(eventsOf(log, 'paid_in_vain')).toMatchObject([{ batches: 2, email_credits: 10 }]);
     expect(await place.charges()).toHaveLength(10);
+    const dry = await place.startWith(frozen, ...place.ofRun, '--dry-run', '--json-log').ended;
+    expect(dry).toMatchObject({ code: 0 });
+    expect(codedOf({ events: parseLog(dry.stderr) }, 'store_unread')).toHaveLength(1);
     // Whoever comes before it works again ends, too.
     expect(await place.startWith(frozen, ...place.ofRun, ...args).ended).toMatchObject({ code: 7 });
   });
