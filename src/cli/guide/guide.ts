@@ -6,7 +6,7 @@ import { showLocation } from '../../lists/location.js';
 import { inFileName } from '../../platform/text/printable.js';
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
-import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
+import { findSource } from '../endpoints/list-ends.js';
 import {
   findInputs,
   isDatabase,
@@ -17,7 +17,7 @@ import {
   standard,
 } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { message } from '../messages/message.js';
+import { message, type Message } from '../messages/message.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import {
   askCountry,
@@ -28,7 +28,7 @@ import {
   withAdded,
 } from './ask-to-start.js';
 import { type AddedOption, chooseCountry, countryOptions } from './choose-country.js';
-import { findPaidRun, wantsToResume } from './offer-to-resume.js';
+import { offerToResume } from './offer-to-resume.js';
 import { columnMessages, findInSheets, foundMessages, severalMessages } from './find-sheet.js';
 
 /** What programs on Windows write where it is not UTF-8. */
@@ -116,51 +116,21 @@ export async function showGuide(
   const source = await sourceWith();
   const isReadOnce = source.keep !== undefined && !inputs.some(isDatabase);
   const isNamed = !namesNoColumn(input);
-  // A sheet is named for all inputs; an input that can be read once has no second reading.
-  const isSheetGiven = input.options.has('sheet') || inputs.length > 1 || isReadOnce;
-  const sheets = await findInSheets(
-    async ({ sheet: name, noHeader }) =>
-      name === undefined && !noHeader
-        ? source
-        : sourceWith(
-            ...(name === undefined ? [] : [['sheet', name] as const]),
-            ...(noHeader ? [noHeaderOption] : []),
-          ),
-    {
-      isSheetGiven,
-      mayLackHeader: !isNamed && inputs.length === 1 && !isReadOnce,
-      signal,
-      ...(isReadOnce && { rows: rowsOfPipe }),
-    },
-  );
-  const { sheet, messages } = sheets;
-  const { isHeaderless } = sheets.found;
-  const noHeader = isHeaderless ? [noHeaderOption] : [];
-  // Of several inputs each may have another encoding.
-  const seeksEncoding =
-    sheets.found.hasNoText && inputs.length === 1 && !isReadOnce && !input.options.has('encoding');
-  const windows = [['encoding', windowsEncoding]] as const;
-  const decoded = seeksEncoding
-    ? await findColumns(await sourceWith(...noHeader, ...windows), { signal })
-    : undefined;
-  // In UTF-8 text the sign for broken bytes is one of three bytes, which are letters in that encoding.
-  const isEncodingFound =
-    decoded !== undefined && !decoded.all.some(({ title }) => title.includes('\u00ef\u00bf\u00bd'));
-  const encoding = isEncodingFound ? windows : [];
-  const seen = isEncodingFound ? decoded : sheets.found;
+  const { seen, form, messages } = await findForm(source, {
+    sourceWith,
+    input,
+    isNamed,
+    isSingle: inputs.length === 1 && !isReadOnce,
+    isReadOnce,
+  });
   const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
   const options = withAdded(
     input.options,
-    sheet === undefined ? encoding : [['sheet', sheet]],
+    form.filter(([name]) => name !== 'no-header'),
     input.cwd,
   );
   const list = input.positionals.map(showLocation).join(', ');
-  reporter.report([
-    ...messages,
-    ...(isHeaderless ? [message('no_header', {})] : []),
-    ...(isEncodingFound ? [message('found_encoding', { encoding: windowsEncoding })] : []),
-    ...foundMessages(list, found, withCells),
-  ]);
+  reporter.report([...messages, ...foundMessages(list, found, withCells)]);
   if (found.contacts.length === 0 && !isNamed) {
     reporter.report(columnMessages(found, withCells));
     throw nameThem(
@@ -176,18 +146,12 @@ export async function showGuide(
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   if (isAsked) {
     const output = options.text('output') ?? (await proposedOutput({ ...input, options }));
-    const stateDir = stateDirectoryOf(locationOf(output, input), input);
-    const unfinished = await findPaidRun(source.name, stateDir);
-    if (unfinished) {
-      const given = new Set(input.options.given().map(([name]) => name));
-      const added: readonly AddedOption[] = [
-        ...unfinished.added.filter(([name]) => !given.has(name)),
-        ...prefixesOf(found, options),
-        ...(given.has('output') ? [] : [['output', output] as const]),
-      ];
-      showCommand(added, input, reporter);
-      if (await wantsToResume(unfinished, person, signal)) return context.verify(added);
-    }
+    const resumed = await offerToResume(
+      source.name,
+      { output, prefixes: prefixesOf(found, options) },
+      { input, context },
+    );
+    if (resumed) return context.verify(resumed);
   }
   const country = chooseCountry(options, seen, env);
   reporter.report([message('found_country', { country: country.added ?? null, why: country.why })]);
@@ -200,9 +164,7 @@ export async function showGuide(
     ? undefined
     : await propose({ ...input, options }, reporter);
   const added: AddedOption[] = [
-    ...(sheet === undefined ? [] : [['sheet', sheet] as const]),
-    ...noHeader,
-    ...encoding,
+    ...form,
     ...found.contacts.map(({ type, name }) => [type, name] as const),
     ...prefixesOf(found, options),
     ...(isSplit ? [splitOption] : []),
@@ -217,6 +179,71 @@ export async function showGuide(
     );
   }
   return askToStart(input, context, { added, proposed, fallback });
+}
+
+/**
+ * Finds how a list is read where no option says so: its sheet, whether it lacks a header, its encoding.
+ *
+ * @returns what it seems to hold, and the options that it is read with
+ */
+async function findForm(
+  source: Source,
+  {
+    sourceWith,
+    input,
+    isNamed,
+    isSingle,
+    isReadOnce,
+  }: {
+    readonly sourceWith: (...form: readonly AddedOption[]) => Promise<Source>;
+    readonly input: CommandInput<VerifyOption>;
+    readonly isNamed: boolean;
+    /** Whether it is one input that can be read again: each of several may have another form. */
+    readonly isSingle: boolean;
+    readonly isReadOnce: boolean;
+  },
+): Promise<{
+  readonly seen: SampledList;
+  readonly form: readonly AddedOption[];
+  readonly messages: readonly Message[];
+}> {
+  const { options, signal } = input;
+  const { sheet, messages, found } = await findInSheets(
+    async ({ sheet: name, noHeader }) => {
+      const form: AddedOption[] = name === undefined ? [] : [['sheet', name]];
+      if (noHeader) form.push(noHeaderOption);
+      return form.length === 0 ? source : sourceWith(...form);
+    },
+    {
+      isSheetGiven: options.has('sheet') || !isSingle,
+      mayLackHeader: !isNamed && isSingle,
+      signal,
+      ...(isReadOnce && { rows: rowsOfPipe }),
+    },
+  );
+  const { isHeaderless } = found;
+  const noHeader = isHeaderless ? [noHeaderOption] : [];
+  const encoding = [['encoding', windowsEncoding]] as const;
+  const decoded =
+    found.hasNoText && isSingle && !options.has('encoding')
+      ? await findColumns(await sourceWith(...noHeader, ...encoding), { signal })
+      : undefined;
+  // In UTF-8 text the sign for broken bytes is one of three bytes, which are letters in that encoding.
+  const isDecoded =
+    decoded !== undefined && !decoded.all.some(({ title }) => title.includes('\u00ef\u00bf\u00bd'));
+  return {
+    seen: isDecoded ? decoded : found,
+    form: [
+      ...(sheet === undefined ? [] : [['sheet', sheet] as const]),
+      ...noHeader,
+      ...(isDecoded ? encoding : []),
+    ],
+    messages: [
+      ...messages,
+      ...(isHeaderless ? [message('no_header', {})] : []),
+      ...(isDecoded ? [message('found_encoding', { encoding: windowsEncoding })] : []),
+    ],
+  };
 }
 
 function nameThem(why: string): ConfigurationError {
