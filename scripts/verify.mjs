@@ -65,6 +65,14 @@ const deciding = [
       '200',
     ),
     check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '300'),
+    check(
+      'simulation of nights',
+      'node',
+      'scripts/run-compiled.mjs',
+      'simulation',
+      '--nights',
+      '50',
+    ),
     check('format', 'oxfmt', '--check'),
     check('plain words', 'node', 'scripts/check-words.mjs'),
     check('one-way imports', 'node', 'scripts/check-imports.mjs'),
@@ -78,6 +86,16 @@ const full = [
   [suites('long', ['long'])],
   [{ ...suites('tests with drawn values', ['fast', 'e2e']), env: { SLUICE_DRAW: '1' } }],
   [check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '10000')],
+  [
+    check(
+      'simulation of nights',
+      'node',
+      'scripts/run-compiled.mjs',
+      'simulation',
+      '--nights',
+      '5000',
+    ),
+  ],
   [
     check(
       'simulation of shared runs',

@@ -4,6 +4,7 @@ import { describeOutage, planCopies, simulateCopy } from './copied-state.js';
 import { cells } from './fault.js';
 import { inWorkers, parseShare, sendBack } from './in-workers.js';
 import { useLightSignals } from './light-signals.js';
+import { simulateNights } from './nights.js';
 import { describePair, planPairs, samplePairs, simulatePair } from './pairs.js';
 import { simulateShared } from './shared-workers.js';
 import { simulate, type Simulated } from './simulate.js';
@@ -24,6 +25,8 @@ const { values } = parseArgs({
     copies: { type: 'string' },
     shared: { type: 'string' },
     'shared-seed': { type: 'string' },
+    nights: { type: 'string' },
+    'nights-seed': { type: 'string' },
     sample: { type: 'string', default: '1' },
     'until-failure': { type: 'boolean', default: false },
     worker: { type: 'string' },
@@ -43,6 +46,11 @@ if (values.seed !== undefined) {
 } else if (values['shared-seed'] !== undefined) {
   const seed = Number(values['shared-seed']);
   await tellStory(`seed ${seed} of a shared run`, async (trace) => simulateShared(seed, trace));
+} else if (values['nights-seed'] !== undefined) {
+  const seed = Number(values['nights-seed']);
+  await tellStory(`seed ${seed} of nights`, async (trace) => simulateNights(seed, trace));
+} else if (values.nights !== undefined) {
+  await simulateManyNights(Number(values.nights), Number(values.first));
 } else if (values.shared !== undefined) {
   await simulateSharedRuns(Number(values.shared), Number(values.first));
 } else if (values.pairs !== undefined) {
@@ -176,6 +184,26 @@ async function simulateSharedRuns(seeds: number, first: number): Promise<void> {
   const told = Object.entries(total.reached).map(([what, times]) => `${times} ${what}`);
   process.stdout.write(
     `${total.simulations} runs that processes share, ${total.lives} processes, ${told.join(', ')}, ${secondsSince(began)} s\n`,
+  );
+  printFailed(total, 'seed');
+  if (total.failed.length > 0) process.exitCode = 1;
+}
+
+/** Simulates the nights of so many lists, from seed `first` on. */
+async function simulateManyNights(seeds: number, first: number): Promise<void> {
+  if (share) {
+    const tally = emptyTally();
+    for (let seed = first + share.first; seed < first + seeds; seed += share.step) {
+      count(tally, seed, await simulateNights(seed));
+    }
+    sendBack(tally);
+    return;
+  }
+  const began = performance.now();
+  const args = ['--nights', String(seeds), '--first', String(first)];
+  const total = sum(await inWorkers<Tally>(program, args));
+  process.stdout.write(
+    `${total.simulations} lists over ${total.lives} nights, ${secondsSince(began)} s\n`,
   );
   printFailed(total, 'seed');
   if (total.failed.length > 0) process.exitCode = 1;

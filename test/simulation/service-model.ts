@@ -51,6 +51,8 @@ export class ServiceModel {
   /** Asked before every launch whether the journal knows of it. */
   isElectionDurable: (uuid: string) => boolean = () => true;
   isUploadDurable: (name: string) => boolean = () => true;
+  /** Asked at every charge whether the address may have been charged before. */
+  mayChargeAgain: (key: string) => boolean = () => false;
   credit = Infinity;
   #uuids = 0;
   /** The first upload that was asked to be prepared. */
@@ -213,8 +215,18 @@ export class ServiceModel {
 
   /** Uploads that nobody launched and nobody deleted, but for those that no process can know of. */
   get orphans(): readonly string[] {
-    const left = [...this.#batches.values()].filter((batch) => !batch.wasLaunched);
-    return left.filter(({ isStray, wasListed }) => !isStray || wasListed).map(({ name }) => name);
+    return this.#unlaunched
+      .filter(({ isStray, wasListed }) => !isStray || wasListed)
+      .map(({ name }) => name);
+  }
+
+  /** Nobody counts them any more: the run that they are of is over, or was dropped. */
+  forgetOrphans(): void {
+    for (const { uuid } of this.#unlaunched) this.#batches.delete(uuid);
+  }
+
+  get #unlaunched(): readonly ModelBatch[] {
+    return [...this.#batches.values()].filter((batch) => !batch.wasLaunched);
   }
 
   /** How many of the launched batches are still there. */
@@ -240,7 +252,10 @@ export class ServiceModel {
       const key = `${type} ${country} ${line.toLowerCase()}`;
       const charges = (this.ledger.get(key) ?? 0) + 1;
       this.ledger.set(key, charges);
-      if (charges > 1) this.#world.violate(`${key} is charged ${charges} times`);
+      const mayBeSecond = this.mayChargeAgain(key);
+      if (charges > 1 && !mayBeSecond) {
+        this.#world.violate(`${key} is charged ${charges} times`);
+      }
     }
     this.#launches += 1;
     batch.wasLaunched = true;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { simulateNights } from './nights.js';
 import { makeRows } from './rows.js';
 import { simulate } from './simulate.js';
 
@@ -14,6 +15,14 @@ describe('simulated runs', () => {
     // npm run test:simulation -- --seed K tells the story of seed K.
     expect(failed).toEqual([]);
   });
+
+  it.each([1, 3, 27, 31, 77, 128, 152, 248])(
+    'hold over the nights of a list that changes, with stops and options of all kinds: %i',
+    async (seed) => {
+      // npm run test:simulation -- --nights-seed K tells the story.
+      expect((await simulateNights(seed)).failure).toBeUndefined();
+    },
+  );
 
   it.each(['export_of_nothing', 'export_of_strangers'] as const)(
     'fail the batches whose exports stay in doubt, and finish by a retry that pays nothing: %s',

@@ -5,7 +5,11 @@ import {
   phoneCost,
   phoneParsingCounts,
 } from '../../contract/bodies.js';
-import { type VerificationType, verificationTypes } from '../../contract/enums.js';
+import {
+  type BatchStatus,
+  type VerificationType,
+  verificationTypes,
+} from '../../contract/enums.js';
 import { isDeepStrictEqual } from 'node:util';
 import { countryCodes } from '../../contract/countries.js';
 import { parseBatchName, type Batch, uuidKey } from './batch.js';
@@ -122,10 +126,10 @@ function phoneCounts(answer: object): PreparedCounts | undefined {
 }
 
 /** The fact that shows an answer to be about another upload. */
-export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines';
+export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines' | 'launched';
 
 /** What of a status cannot be right. Services may change names. */
-export type OddFact = Exclude<SignOfAnother, 'name'> | 'cost';
+export type OddFact = Exclude<SignOfAnother, 'name' | 'launched'> | 'cost';
 
 /** Fields that an answer may have beside its status; none is shown (spec 2.5, 2.9). */
 const answerShape = z.looseObject({
@@ -150,11 +154,14 @@ export function signOfAnother(
     name,
     runId,
     batch,
+    isLaunched,
   }: {
     readonly uuid: string;
     readonly name: string;
     readonly runId: string;
     readonly batch: Batch;
+    /** Whether a launch was requested. */
+    readonly isLaunched: boolean;
   },
 ): SignOfAnother | undefined {
   const shown = answerShape.parse(answer);
@@ -167,10 +174,16 @@ export function signOfAnother(
     (group) => (group.type ?? type) === type && (group.target_country ?? country) === country,
   );
   if (!isOfGroup) return 'group';
+  if (!isLaunched && verifiedStatuses.has(answer.status)) return 'launched';
   return answer.status === 'ready_for_verification' && countsOthers(answer, batch)
     ? 'lines'
     : undefined;
 }
+
+const verifiedStatuses: ReadonlySet<string> = new Set<BatchStatus>([
+  'verification_ongoing',
+  'verification_done',
+]);
 
 /** Whether the service has parsed other lines than the batch's. */
 function countsOthers(answer: object, { group, addresses }: Batch): boolean {

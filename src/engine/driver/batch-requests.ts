@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../client/client-options.js';
 import { type BatchStatusAnswer, uploadedBatch } from '../../contract/bodies.js';
 import { ContractError } from '../../platform/errors/errors.js';
-import type { BatchState } from '../batches/batch-state.js';
+import { mayHaveLaunched, type BatchState } from '../batches/batch-state.js';
 import { type Batch, batchName } from '../batches/batch.js';
 import { checkExport, type ComparedExport } from '../batches/export-check.js';
 import {
@@ -133,11 +133,12 @@ export class BatchRequests {
   #isOfAnother(answer: BatchStatusAnswer, state: BatchState): boolean {
     const { uuids, runId, onOddStatus } = this.#options;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
-    const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch });
+    const isLaunched = mayHaveLaunched(state) || ('launches' in state && state.launches > 0);
+    const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch, isLaunched });
     if (!sign) return false;
     if (!isOpenToDoubt(state)) {
       if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
-      if (sign !== 'name') onOddStatus?.(sign, name);
+      if (sign !== 'name' && sign !== 'launched') onOddStatus?.(sign, name);
       return false;
     }
     if (!uuids.isMeant(sign)) return false;

@@ -7,7 +7,7 @@ import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { ContractError, DeadlineError } from '../../../src/platform/errors/errors.js';
 import { drive, expectPaidOnce, failure, faults } from '../driver/drive-one.js';
 import { Driving, makeBatch } from '../driver/driving.js';
-import { FakeService, type Fault } from '../driver/fake-service.js';
+import { type FakeBatch, FakeService, type Fault } from '../driver/fake-service.js';
 
 function exportOf(...addresses: string[]): Fault {
   const records = Object.fromEntries(addresses.map((address) => [address, { valid: true }]));
@@ -99,6 +99,17 @@ describe('an export that is not what was asked for', () => {
   });
 });
 
+const older: FakeBatch = {
+  uuid: '00000000-0000-4000-8000-00000000000f',
+  name: 'sluice-before-000001-1',
+  type: 'email',
+  lines: ['0-0@sluice.test', '0-1@sluice.test'],
+  status: 'verification_done',
+  isPrepared: true,
+  pollsLeft: 0,
+  launches: 0,
+};
+
 describe('a uuid that another upload has', () => {
   it('is not taken from an answer: the list says which one is its own', async () => {
     const service: FakeService = new FakeService({
@@ -117,6 +128,20 @@ describe('a uuid that another upload has', () => {
     expect(new Set(ended.map((state) => 'uuid' in state && state.uuid)).size).toBe(3);
     expect(service.launched()).toHaveLength(3);
     expect([...service.chargesPerAddress().values()]).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  it('is not taken where it is verified without a launch, as a batch of another run is', async () => {
+    const service: FakeService = new FakeService({
+      faultOf: ({ operation }): Fault | undefined =>
+        operation === 'uploadBatch'
+          ? { commits: true, answer: { status: 'ok', batch_uuid: older.uuid } }
+          : undefined,
+    });
+    service.batches.set(older.uuid, older);
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'exported' });
+    expect(state).not.toMatchObject({ uuid: older.uuid });
+    expectPaidOnce(service);
   });
 
   it('stops the run when the list has no other for it, before anything more is launched', async () => {
