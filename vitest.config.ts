@@ -29,11 +29,13 @@ const named = [
   'package',
   // large lists and many processes
   'long',
+  // the same with databases
+  'long-databases',
 ];
 
 const setups: Readonly<Record<string, string>> = {
   databases: 'test/lists/sql/setup.ts',
-  long: 'test/lists/sql/setup.ts',
+  'long-databases': 'test/lists/sql/setup.ts',
 };
 
 /** A third of the time would go into it. */

@@ -83,7 +83,7 @@ const deciding = [
 
 const full = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
-  [suites('long', ['long'])],
+  [suites('long', ['long', 'long-databases'])],
   [{ ...suites('tests with drawn values', ['fast', 'e2e']), env: { SLUICE_DRAW: '1' } }],
   [check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '10000')],
   [

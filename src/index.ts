@@ -55,10 +55,9 @@ export type {
   FoundSharedRun,
   SharedRunStatus,
   WorkerStatus,
-  WorkerFigures,
 } from './engine/stores/shared/shared-status.js';
 export { describeStatus, type DescribedRun } from './report/run-end.js';
-export { RunReports, type StoppedReports } from './report/run-reports.js';
+export { RunReports } from './report/run-reports.js';
 export type { RunReportsOptions, StoppedOptions } from './report/report-options.js';
 export type { Advice } from './report/sentences/advice-catalogue.js';
 export type { Notice } from './platform/text/notices.js';
@@ -87,7 +86,6 @@ export {
   loadStatement,
   loadTargets,
   type LoadStatementOptions,
-  type LoadTarget,
 } from './lists/sql/warehouse/load-statement.js';
 export {
   combinedSource,
@@ -99,7 +97,6 @@ export {
   type RowsOf,
   type RowsSource,
   type RowsSourceOptions,
-  type WebStream,
 } from './lists/rows/sources/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './lists/rows/rows-sink.js';
 export {
@@ -126,7 +123,7 @@ export type {
   WaitOptions,
 } from './client/batch-round.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
-export { describeOutage, type DescribedOutage, type ServiceOutage } from './client/rate/outage.js';
+export { describeOutage, type ServiceOutage } from './client/rate/outage.js';
 export type { UploadFile } from './client/http/multipart.js';
 export type { Clock } from './platform/waiting/clock.js';
 
@@ -142,18 +139,11 @@ export { StreamPlan } from './engine/streams/stream-plan.js';
 export type { Batch } from './engine/batches/batch.js';
 export type { BatchProgress } from './engine/batches/claim.js';
 export type { BatchSettings } from './engine/driver/driver-options.js';
-export type { FailedReason, BatchState } from './engine/batches/batch-state.js';
-export type { Charge } from './engine/batches/status-answer.js';
+export type { BatchState } from './engine/batches/batch-state.js';
 export type { ComparedExport } from './engine/batches/export-check.js';
 
 // Sources and sinks of one's own
-export type {
-  FoundFooter,
-  FoundHeader,
-  OpenSourceOptions,
-  Source,
-  SourceReading,
-} from './lists/rows/source.js';
+export type { OpenSourceOptions, Source, SourceReading } from './lists/rows/source.js';
 export {
   invalidText,
   type CellText,
@@ -164,14 +154,12 @@ export type {
   AddedColumn,
   ColumnsToValidate,
   JoinedRows,
-  SkippedUpdates,
   OpenSinkOptions,
   OutputCell,
   LockWait,
   RowValidator,
   Sink,
   SinkWriting,
-  TextColumn,
 } from './lists/rows/sink.js';
 export { JsonText, type Kind } from './lists/rows/values/kinds.js';
 export type { FilePermissions } from './platform/files/file-system.js';

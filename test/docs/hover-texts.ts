@@ -25,7 +25,6 @@ export function describeHoverTexts(): void {
       'OpenSinkOptions',
       'JoinedRows',
       'AddedColumn',
-      'SkippedUpdates',
     ])('of %s is a sentence for each member, with the unit of a time', (type) => {
       const texts = [...hoverTexts('src/index.ts', type)];
       expect(texts).not.toEqual([]);

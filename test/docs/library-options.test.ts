@@ -9,7 +9,7 @@ const path = 'docs/reference/library.md';
 
 function itemOf({ names, text, whenAbsent }: DocumentedOption): string {
   const ending = whenAbsent === undefined ? '' : ` Default: ${whenAbsent}.`;
-  const linked = text.replace(/\(spec ([\d.]+)\)/, '([spec $1](service-interface.md))');
+  const linked = text.replace(/\(([a-z]+ \d[\d.]*)\)/, '([$1](service-interface.md))');
   return `- ${names.map((name) => `\`${name}\``).join(', ')}: ${linked}${ending}`;
 }
 

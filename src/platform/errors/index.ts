@@ -12,9 +12,4 @@ export {
   TransportError,
 } from './errors.js';
 export { isSluiceError } from './is-sluice-error.js';
-export {
-  SluiceError,
-  type ErrorCodes,
-  type SluiceErrorCode,
-  type SluiceErrorOptions,
-} from './sluice-error.js';
+export { SluiceError, type ErrorCodes, type SluiceErrorCode } from './sluice-error.js';

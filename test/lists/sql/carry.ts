@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Sink, Source, TextColumn } from '../../../src/index.js';
+import type { Sink, Source } from '../../../src/index.js';
+import type { TextColumn } from '../../../src/lists/rows/sink.js';
 import { printKind } from '../../../src/lists/rows/values/kinds.js';
 import { withFolder } from '../../service/with-service.js';
 import { writeRows } from '../rows/read-rows.js';

@@ -6,13 +6,8 @@ import { promisify } from 'node:util';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, inject, test } from 'vitest';
 import { duckdbSource } from '../../../src/lists/sql/duckdb/index.js';
-import {
-  fileSource,
-  loadStatement,
-  partsSink,
-  type LoadTarget,
-  type PartsSinkOptions,
-} from '../../../src/index.js';
+import { fileSource, loadStatement, partsSink, type PartsSinkOptions } from '../../../src/index.js';
+import type { LoadTarget } from '../../../src/lists/sql/warehouse/load-statement.js';
 import { withS3 } from '../../servers/start-s3.js';
 import { askDuckdb } from './duckdb/ask-duckdb.js';
 import { askPostgres } from './postgres/ask-postgres.js';

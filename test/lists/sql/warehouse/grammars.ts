@@ -1,6 +1,6 @@
 import { parse as parseBigquery } from 'bq2cst';
 import { init, parse } from '@guanmingchiu/sqlparser-ts';
-import type { LoadTarget } from '../../../../src/index.js';
+import type { LoadTarget } from '../../../../src/lists/sql/warehouse/load-statement.js';
 
 /**
  * Parses a script by the grammar of a warehouse.

@@ -1,7 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadStatement, loadTargets, type LoadTarget } from '../../../../src/index.js';
+import {
+  loadStatement,
+  loadTargets,
+  type LoadTarget,
+} from '../../../../src/lists/sql/warehouse/load-statement.js';
 import { kindNames } from '../../../../src/lists/rows/values/kinds.js';
 import { runInProcess } from '../../../cli/harness/run-in-process.js';
 import { rejection } from '../rejection.js';
