@@ -126,7 +126,7 @@ export function readMessage(codec: DnsCodec, bytes: Buffer, query: Query): DnsMe
   if (chain.name !== lower(query.name)) {
     return { kind: 'alias', target: chain.name, ttlSeconds: chain.ttlSeconds };
   }
-  // A referral: the server was asked to resolve the name, and did not.
+  // The server was asked to resolve the name, and did not.
   if (isReferral(packet)) return { kind: 'failed', reason: 'the server does not know the zone' };
   return { kind: 'no_data', ttlSeconds };
 }
@@ -182,7 +182,9 @@ function absenceSeconds(packet: DecodedPacket): number {
   return Math.min(ttlOf(soa), soa.data.minimum ?? 0, longestAbsenceSeconds);
 }
 
+/** A server without authority for the zone that cannot ask others knows nothing, whether or not it names some. */
 function isReferral(packet: DecodedPacket): boolean {
+  if (!packet.flag_aa && !packet.flag_ra) return true;
   const authorities = packet.authorities ?? [];
   return (
     !packet.flag_aa &&

@@ -231,7 +231,8 @@ export class BatchJobs {
   async #fail(batch: Batch, error: unknown): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const { onError, store } = this.#options;
-    onError(error);
+    // Of a batch that was changed or deleted meanwhile, files may be gone.
+    if (this.#isCurrent(batch)) onError(error);
     try {
       await this.#finish(batch, async (atMs) => {
         await store.commit({ event: 'failed', uuid: batch.uuid, at: atMs });

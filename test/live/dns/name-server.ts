@@ -44,7 +44,7 @@ export async function startNameServer(say: Say): Promise<NameServer> {
         id: query.id ?? 0,
         questions: [question],
         ...packet,
-        flags: (packet.flags ?? 0) | codes[rcode],
+        flags: (packet.flags ?? dnsPacket.RECURSION_AVAILABLE) | codes[rcode],
       })
     );
   };

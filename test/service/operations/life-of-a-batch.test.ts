@@ -193,6 +193,20 @@ describe('the life of a batch', () => {
     expect(done.cost.total_phone_cost).toBe(2);
   });
 
+  it('is no defect where it is changed and deleted while it is parsed', async () => {
+    const { wire } = await withService();
+    const uuids = await Promise.all(Array.from({ length: 20 }, async () => wire.upload(lines)));
+    for (const uuid of uuids) {
+      const [, , deleted] = await Promise.all([
+        wire.send('PATCH', `/v1/batch/${uuid}`),
+        put(wire, uuid, { remove_duplicate: false }),
+        wire.send('DELETE', `/v1/batch/${uuid}`),
+      ]);
+      // 400 while it is parsed.
+      expect([200, 400]).toContain(deleted.status);
+    }
+  });
+
   it('refuses new parameters once it was launched', async () => {
     const { wire, ongoing, done } = await inEveryState();
     expect((await put(wire, ongoing, { remove_duplicate: false })).status).toBe(400);
