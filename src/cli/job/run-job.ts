@@ -103,7 +103,8 @@ export async function estimateJob(
         return true;
       },
       onChangedCell: ({ column, cell, submitted }) => {
-        if (!isShown || examples.size >= mostExamples) return;
+        const isTrimmed = cell.trim() === submitted;
+        if (!isShown || isTrimmed || examples.size >= mostExamples) return;
         examples.set(JSON.stringify([column, cell]), { column, cell, submitted });
       },
       ...(connection && { client: connection.client }),

@@ -107,7 +107,7 @@ describe('a list of phones as people write them', () => {
   });
 
   it('shows three cells that become something else in one line of --dry-run, so that a terminal can show them', async () => {
-    const strange = `phone\n+49 30\u00a0123450\n"\u202e030 123456\u001b[2J"\n${cells.join('\n')}\n`;
+    const strange = `phone\n" +493012345 "\n+49 30\u00a0123450\n"\u202e030 123456\u001b[2J"\n${cells.join('\n')}\n`;
     const requests = countRequests(service);
     const ended = await verify(strange, ...phones, '--dry-run', '--summary', 's.json');
     expect(ended.code, ended.stderr).toBe(0);
