@@ -13,6 +13,7 @@ import type { History } from '../history/history.js';
 import { type EarlierRun, hasSent } from '../stores/run-state.js';
 import type { OfflinePlan } from './resume/plan-offline.js';
 import { outputIdOf } from '../stores/journal-entries.js';
+import { stopForAll } from '../stores/stop-reasons.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
 import type { OpenedRun, RunLocation } from './resume/run-location.js';
@@ -179,7 +180,12 @@ export class RunLifecycle {
     const store = this.#store;
     const options = this.#driving(client, reconciliation, opened);
     if (stoppedBy) return settleStopped(options, stoppedBy);
+    // Processes of a shared run record their stops while they drive.
+    const isAlone = !store.shared;
+    if (isAlone && store.state.stopped) await store.record({ entry: 'resumed' });
     const end = await driveRun(options);
+    const stopped = isAlone && stopForAll(end.stoppedBy);
+    if (stopped) await store.record(stopped);
     // A run refused in its form has nothing on the service worth continuing.
     this.isRemovable =
       end.isRefused &&

@@ -52,7 +52,10 @@ export interface RunStatus {
     readonly addresses: number;
     readonly paidTwice: number;
   };
-  /** Why launches of a shared run are stopped; `null` while they are allowed. */
+  /**
+   * Why launches are stopped: its credits, its budget, the key, or for processes that share it, a person;
+   * `null` while they are allowed.
+   */
   readonly stopped: Pick<StoppedEntry, 'code' | 'message' | 'at'> | null;
 }
 

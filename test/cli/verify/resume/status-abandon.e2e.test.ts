@@ -39,6 +39,23 @@ async function leaveUnfinished(): Promise<void> {
 }
 
 describe('sluice status', () => {
+  it('says which budget has stopped a run, and which is enough, until the run goes on', async () => {
+    await leaveUnfinished();
+    const stopped = await sluice(['status', 'out.csv'], {});
+    expect(stopped.stdout.toString()).toMatch(/^stopped .* email .*--max-credits 30\b/m);
+    const budget = { code: 'budget_exhausted' };
+    const stateDir = join(folder, 'out.csv.sluice');
+    expect(await readRunStatus(stateDir)).toMatchObject({ stopped: budget });
+    const unreachable = { ...connectTo(service), SLUICE_BASE_URL: 'http://127.0.0.1:1' };
+    expect((await sluice([...command, '--give-up-after', '1'], unreachable)).code).not.toBe(0);
+    expect(await readRunStatus(stateDir)).toMatchObject({ stopped: budget });
+    const partial = await sluice([...command, '--max-credits', '20', '--partial']);
+    expect(partial.code).toBe(3);
+    expect(await readRunStatus(stateDir)).toMatchObject({ stopped: budget });
+    expect((await sluice(command)).code).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(30);
+  });
+
   it('shows an unfinished run, and asks nobody', async () => {
     await leaveUnfinished();
     const said = await sluice(['status', 'out.csv.sluice'], {});
