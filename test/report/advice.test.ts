@@ -166,15 +166,15 @@ describe('what the figures of a run ask for', () => {
   });
 
   it('is to leave only the address in a cell', () => {
-    const forms = { no_record: { beside: 2, several: 3 }, contains_comma: { several: 8 } };
+    const forms = { no_record: { mailto: 2, several: 3 }, contains_comma: { several: 8 } };
     expect(adviceOn(quiet({ forms }))).toEqual([
       {
         code: 'not_one_address',
         column: 'email',
         type: 'email',
         forms: [
+          { form: 'mailto', cells: 2, with_comma: 0 },
           { form: 'several', cells: 11, with_comma: 8 },
-          { form: 'beside', cells: 2, with_comma: 0 },
         ],
       },
     ]);
@@ -244,7 +244,7 @@ describe('what the figures of a run ask for', () => {
 
   it('says with whatever needs another run that it is paid for again, where no history keeps results', () => {
     const verdicts = { ...noVerdicts, valid: 1330 };
-    const forms = { no_record: { beside: 6, no_at: 2 } };
+    const forms = { no_record: { mailto: 6, no_at: 2 } };
     const misspelt = { cells: 5, of_rows: 1000, suggested_in: null };
     const outputs = [{ name: 'verified.csv', rows: 0 }];
     const all: readonly Summary[] = [
@@ -278,7 +278,7 @@ describe('what the figures of a run ask for', () => {
   });
 
   it('is all said on the terminal', () => {
-    const forms = { no_record: { beside: 6 }, contains_comma: { several: 1 } };
+    const forms = { no_record: { mailto: 6 }, contains_comma: { named: 1 } };
     const misspelt = { cells: 5, of_rows: 1000, suggested_in: null };
     const reasons = { invalid_encoding: 4 };
     const summary = quiet({ ...someUnknown, forms, misspelt, reasons }, { ambiguous: 3 });

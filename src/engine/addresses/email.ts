@@ -10,9 +10,9 @@ const maxUnitsBeforeNfc = maxEmailCharacters * 8;
 const maxLabelBytes = 63;
 
 /**
- * The line and the lookup key of an email cell: of the one address that surely is in it, else of its text. A
- * malformed address is a line too, for the service judges it, but for those that no mail could reach; the line
- * keeps its case, the key does not, and has the ASCII form of an international domain.
+ * The line and the lookup key of an email cell. A malformed address is a line too, for the service
+ * judges it, but for those that no mail could reach; the line keeps its case, the key does not, and has the
+ * ASCII form of an international domain.
  */
 export function emailLine(cell: CellText): AddressLine {
   if (cell === undefined) return { reason: 'empty' };
@@ -25,57 +25,13 @@ export function emailLine(cell: CellText): AddressLine {
 
   const trimmed = trimCell(cell);
   if (trimmed.length > maxUnitsBeforeNfc) return { reason: 'too_long' };
-  const line = (addressWithin(trimmed) ?? trimmed).normalize('NFC');
+  const line = trimmed.normalize('NFC');
   const reason = refuseLine(line, maxEmailCharacters);
   if (reason !== undefined) return { reason };
   if (hasInvisible(line)) return { reason: 'invisible_character' };
   // Lower case can separate a letter and its mark that NFC joins (J with caron).
   const key = withAsciiDomain(line.toLowerCase().normalize('NFC'));
   return isUnreachable(key) ? { reason: 'domain_invalid' } : { line, key };
-}
-
-/** Longer cells hold more than an address and a name. */
-const longestNamed = 512;
-const onlyAddress =
-  /^[^\s@<>()[\]{}"',;:][^\s@<>()[\]{}",;:]*@[\p{L}\p{M}\d-]+(?:\.[\p{L}\p{M}\d-]+)+$/u;
-const pairs: ReadonlySet<string> = new Set(['<>', '()', '[]', '{}', '""', "''", '“”', '‘’']);
-
-/**
- * The address that something is written around: a name (`Ada <ada@x.example>`), `mailto:`, a comment, quotes or
- * brackets, separators at its end, or all in full width.
- *
- * @returns `undefined` where the text may mean anything else
- */
-export function addressWithin(text: string): string | undefined {
-  if (text.length > longestNamed) return undefined;
-  const bare = withoutEnd(trimCell(text));
-  if (onlyAddress.test(bare)) return bare;
-  if (!bare.includes('@')) {
-    return bare.includes('＠') ? addressWithin(bare.normalize('NFKC')) : undefined;
-  }
-  const link = /^mailto:([^?]*)/i.exec(bare)?.[1];
-  if (link !== undefined) return addressWithin(link);
-  if (pairs.has(bare.charAt(0) + bare.slice(-1))) return addressWithin(bare.slice(1, -1));
-  if (bare.endsWith('>')) return namedAddress(bare);
-  if (!bare.endsWith(')')) return undefined;
-  const comment = bare.indexOf('(');
-  return bare.includes('@', comment) ? undefined : addressWithin(bare.slice(0, comment));
-}
-
-/** The address in angle brackets; in front of them may be a name, or the same again. */
-function namedAddress(text: string): string | undefined {
-  const at = text.indexOf('<');
-  const [name, address] = [text.slice(0, at), addressWithin(text.slice(at + 1, -1))];
-  const isSame = addressWithin(name)?.toLowerCase() === address?.toLowerCase();
-  return isSame || !name.includes('@') ? address : undefined;
-}
-
-function withoutEnd(text: string): string {
-  let end = text.length;
-  while (end > 0 && (isTrimmed(text.charCodeAt(end - 1)) || ';,.'.includes(text.charAt(end - 1)))) {
-    end -= 1;
-  }
-  return text.slice(0, end);
 }
 
 function withAsciiDomain(address: string): string {
@@ -107,36 +63,34 @@ function isUnreachable(address: string): boolean {
   );
 }
 
-/** Whether a cell is visible ASCII with nothing around an address, as nearly all are. */
+/** Whether a cell is visible ASCII without comma or leading quote, as nearly all are. */
 function isPlain(cell: string): boolean {
   const { length } = cell;
-  if (length === 0 || length > maxEmailCharacters || /[.']$/.test(cell)) return false;
+  if (length === 0 || length > maxEmailCharacters || cell.charCodeAt(0) === 0x22) return false;
   for (let i = 0; i < length; i += 1) {
     const code = cell.charCodeAt(i);
-    if (code > 0xff || lowerCase[code] === 0) return false;
+    if (code <= 0x20 || code >= 0x7f || code === 0x2c) return false;
   }
   return true;
 }
 
+const quote = 0x22;
+const comma = 0x2c;
 const atSign = 0x40;
 const dot = 0x2e;
-const apostrophe = 0x27;
 const bracket = 0x5b;
 /** Longer ones are left to the general path, which refuses them. */
 const maxEmailBytes = 254;
 
-/** Signs that may be written around an address, or keep several apart. */
-const around: ReadonlySet<number> = new Set(Buffer.from('<>()[]{}",;:'));
-
 /** The lower case of each byte that a plain email may contain; 0 for all others. */
 const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte <= 0x20 || byte >= 0x7f || around.has(byte)) return 0;
+  if (byte <= 0x20 || byte >= 0x7f || byte === quote || byte === comma) return 0;
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 });
 
 /**
  * Writes the lookup key of an email cell to `into`, directly from its bytes. Nearly all cells are plain:
- * visible ASCII with nothing around an address, identical to their line.
+ * visible ASCII without comma or quote, identical to their line.
  *
  * @param into has room for 254 bytes
  * @returns whether the cell is plain; any other is left to `emailLine`, which gives the same for plain ones
@@ -149,7 +103,6 @@ export function writePlainKey(
 ): boolean {
   const length = end - start;
   if (length <= 0 || length > maxEmailBytes) return false;
-  if (bytes[end - 1] === dot || bytes[end - 1] === apostrophe) return false;
   for (let at = 0; at < length; at += 1) {
     const lower = lowerCase[bytes[start + at] as number] as number;
     if (lower === 0) return false;

@@ -2,7 +2,6 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { type AddressLine, type NotSubmittedReason, trimCell } from './address.js';
-import { addressWithin } from './email.js';
 import { familyOf } from './phone/numbering-plan.js';
 import { phoneLine } from './phone/phone-line.js';
 import { possibleNumbers } from './phone/phone-readings.js';
@@ -119,10 +118,18 @@ function isDigit(sign: string): boolean {
   return sign >= '0' && sign <= '9';
 }
 
-/** The form of a cell that does not surely hold one address. */
-type CellForm = 'several' | 'unsplit' | 'beside' | 'no_at' | 'extension';
+/** The form of a cell that is not one plain address. */
+type CellForm =
+  | 'mailto'
+  | 'tel'
+  | 'named'
+  | 'several'
+  | 'unsplit'
+  | 'beside'
+  | 'no_at'
+  | 'extension';
 
-/** `undefined` for one address and for anything unrecognised; `several` can be split. */
+/** `undefined` for a plain address and for anything unrecognised; `several` can be split. */
 export function cellForm(type: VerificationType, cell: string): CellForm | undefined {
   const form = type === 'email' ? emailForm(cell) : phoneForm(cell);
   return form === 'several' && addressesIn(type, cell) === undefined ? 'unsplit' : form;
@@ -197,7 +204,9 @@ export function holdsOneAddress(type: VerificationType, text: string): boolean {
 
 function emailForm(cell: string): CellForm | undefined {
   if (!cell.includes('@')) return 'no_at';
-  if (cell.length > mostCharacters || addressWithin(cell) !== undefined) return undefined;
+  if (/^mailto:/i.test(cell)) return 'mailto';
+  if (cell.endsWith('>') && cell.split('<').length === 2) return 'named';
+  if (cell.length > mostCharacters) return undefined;
   const found = emailsIn(cell);
   if (found.length > 1) return 'several';
   return found.length === 1 && found[0] !== cell ? 'beside' : undefined;
@@ -207,8 +216,7 @@ function emailForm(cell: string): CellForm | undefined {
 const digitsOfNumber = 7;
 
 function phoneForm(cell: string): CellForm | undefined {
-  const bare = cell.length > mostCharacters ? cell : barePhone(cell);
-  const text = bare.replace(/^tel:/i, '');
+  const text = cell.length > mostCharacters ? cell : barePhone(cell);
   // What follows the letter of an exponent is no extension.
   if (isScientific(text)) return undefined;
   const numbers = text
@@ -218,6 +226,7 @@ function phoneForm(cell: string): CellForm | undefined {
   const isDigits = !/\p{L}/u.test(text);
   const isMore = isDigits && (holdsSeveral(text) || isPair(text));
   if (numbers.length > 1 || worded.length > 1 || isMore) return 'several';
+  if (/^tel:/i.test(text)) return 'tel';
   const [number = '', ...more] = text.split(/[\p{L}#]/u);
   const isExtended = digitsIn(number) >= digitsOfNumber && digitsIn(more.at(-1) ?? '') > 0;
   if (isExtended) return 'extension';

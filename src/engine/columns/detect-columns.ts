@@ -1,5 +1,5 @@
 import { addressesIn, cellForm, looksLike } from '../addresses/looks-like.js';
-import { addressWithin, emailLine } from '../addresses/email.js';
+import { emailLine } from '../addresses/email.js';
 import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
 import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-digits.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
@@ -294,12 +294,11 @@ function optionName(header: readonly string[], at: number): string {
   return isClear ? name : `#${at + 1}`;
 }
 
-/** Also with a name, or several in one cell, which is reported once the column is chosen. */
+/** Also with a name, or several in one cell: reported once the column is chosen. */
 function isEmail(cell: string): boolean {
   return (
     (!/\s/.test(cell) && looksLike('email', emailLine(cell), 'US')) ||
-    addressWithin(cell) !== undefined ||
-    ['several', 'unsplit'].includes(cellForm('email', cell) ?? '')
+    ['mailto', 'named', 'several', 'unsplit'].includes(cellForm('email', cell) ?? '')
   );
 }
 

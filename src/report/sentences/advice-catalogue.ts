@@ -204,7 +204,7 @@ export const adviceCatalogue = {
       type: 'email',
       forms: [
         {
-          form: oneOf('beside', 'several', 'unsplit', 'extension'),
+          form: oneOf('mailto', 'tel', 'named', 'several', 'unsplit', 'beside', 'extension'),
           cells: 12,
           with_comma: 0,
         },
@@ -213,7 +213,7 @@ export const adviceCatalogue = {
     variants: [
       {
         forms: [
-          { form: 'beside', cells: 2, with_comma: 2 },
+          { form: 'named', cells: 2, with_comma: 2 },
           { form: 'several', cells: 11, with_comma: 8 },
         ],
       },
@@ -353,6 +353,9 @@ export function advise<Code extends AdviceCode>(code: Code, fields: AdviceFields
 
 /** Forms of cells that are not one plain address, in the order of their listing. */
 export const formWords = {
+  mailto: 'as a link (mailto:)',
+  tel: 'with "tel:" before the number',
+  named: 'with a name, as in Ada <ada@example.com>',
   several: 'with more than one address',
   unsplit: 'with more than one address of which one may be incomplete or has text beside',
   beside: 'with something beside the address',

@@ -62,6 +62,9 @@ export const notSubmittedWords = {
 
 /** Forms of cells that are not a plain address. */
 export const formWords = {
+  mailto: 'as a mailto link',
+  tel: 'with "tel:" before',
+  named: 'with a name',
   several: 'several in one',
   unsplit: 'several, not clearly apart',
   beside: 'with text beside',

@@ -107,7 +107,7 @@ describe('emails that are written as something else', () => {
   it('are counted by reason and form', () => {
     const cells = [
       ['mailto:a@x.example', 'no_record'],
-      ['Ada ada@x.example', 'no_record'],
+      ['Ada <ada@x.example>', 'no_record'],
       ['a@x.example; b@x.example', 'no_record'],
       ['a@x.example, b@x.example', 'contains_comma'],
       ['a,b@x.example', 'contains_comma'],
@@ -116,7 +116,7 @@ describe('emails that are written as something else', () => {
     ] as const;
     const refused = refusedOf(cells.map(([cell, ending]) => [cell, 'DE', ending]));
     expect(refused.forms(0)).toEqual({
-      no_record: { several: 1, beside: 1, no_at: 1 },
+      no_record: { mailto: 1, named: 1, several: 1, no_at: 1 },
       contains_comma: { several: 1, beside: 1 },
     });
     expect(refusedOf([good]).forms(0)).toBeUndefined();

@@ -203,9 +203,9 @@ const fraction = /^(?:\+?\d+[.,]0|[1-9]\d{6,}[.,]00)$/;
 const keptText = /^(?:['‘’`´]+(.*)|="([^"]*)")$/su;
 
 /**
- * A phone cell without what programs have put around its number: the apostrophe or the formula
- * (`="0301234567"`) that keeps a cell a text, the fraction of a number (`412345678.0`, `412345678,00`), `tel:`
- * in front of it, or a separator behind it.
+ * A phone cell without what a spreadsheet or a data frame has put around its number: the apostrophe or the
+ * formula (`="0301234567"`) that keeps a cell a text, and the fraction of a number (`412345678.0`,
+ * `412345678,00`).
  *
  * @param trimmed without white space at its ends
  */
@@ -215,9 +215,6 @@ export function barePhone(trimmed: string): string {
   for (let kept = keptText.exec(text); kept; kept = keptText.exec(text)) {
     text = trimCell(kept[1] ?? kept[2] ?? '');
   }
-  const [, linked = text] = /^tel:(.*)$/is.exec(text) ?? [];
-  const alone = trimCell(/[;,]$/.test(linked) ? linked.slice(0, -1) : linked);
-  if (alone !== text && digitsOf(alone)) return alone;
   if (mayBeFraction(text) && fraction.test(text)) return text.slice(0, text.search(/[.,]/));
   return wholeExponent(text) ?? text;
 }

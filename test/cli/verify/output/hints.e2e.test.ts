@@ -9,7 +9,7 @@ import { runInProcess } from '../../harness/run-in-process.js';
 it('says what can be put right in a list by the dry run as at the end of a run', async () => {
   const folder = await withFolder();
   const rows = [
-    'mail: ada@company.test,4.91702E+11',
+    'mailto:ada@company.test,4.91702E+11',
     'Bo <bo@company.test>,',
     '"cy@company.test, cy@home.test",',
     'di@company.test dj@company.test,',
@@ -29,8 +29,9 @@ it('says what can be put right in a list by the dry run as at the end of a run',
       column: 'mail',
       type: 'email',
       forms: [
+        { form: 'mailto', cells: 1, with_comma: 0 },
+        { form: 'named', cells: 1, with_comma: 0 },
         { form: 'several', cells: 2, with_comma: 1 },
-        { form: 'beside', cells: 1, with_comma: 0 },
       ],
     },
     { code: 'missing_digits', column: 'tel', cells: 1 },
@@ -43,7 +44,7 @@ it('says what can be put right in a list by the dry run as at the end of a run',
   expect(estimate).toMatchObject({ next: null, advice: hints.map(({ message }) => message) });
   expect((estimate as Estimate).columns[0]?.forms).toEqual({
     contains_comma: { several: 1 },
-    no_record: { beside: 1, several: 1 },
+    no_record: { mailto: 1, named: 1, several: 1 },
   });
   const ended = await verify('-o', 'out.csv');
   expect(eventsOf(ended, 'next').slice(0, 2)).toMatchObject(inTheList);
