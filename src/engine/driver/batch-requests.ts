@@ -131,14 +131,14 @@ export class BatchRequests {
    * batch, that must not be launched and paid for.
    */
   #isOfAnother(answer: BatchStatusAnswer, state: BatchState): boolean {
-    const { uuids, runId, onOddStatus } = this.#options;
+    const { uuids, runId } = this.#options;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
     const isLaunched = mayHaveLaunched(state) || ('launches' in state && state.launches > 0);
     const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch, isLaunched });
     if (!sign) return false;
     if (!isOpenToDoubt(state)) {
       if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
-      if (sign !== 'name' && sign !== 'launched') onOddStatus?.(sign, name);
+      if (sign !== 'name' && sign !== 'launched') this.#options.onOddStatus?.(sign, name);
       return false;
     }
     if (!uuids.isMeant(sign)) return false;

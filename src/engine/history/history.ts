@@ -3,7 +3,12 @@ import { emailLine } from '../addresses/email.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { groupNumber, type BatchGroup } from '../addresses/address.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
-import type { LaunchedBatch, ResultHistory, ReportedResults } from '../plan/result-cache.js';
+import type {
+  LaunchedBatch,
+  LaunchedResults,
+  ResultHistory,
+  ReportedResults,
+} from '../plan/result-cache.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { countryCodes } from '../../contract/countries.js';
 import { StateError } from '../../platform/errors/errors.js';
@@ -249,10 +254,7 @@ export class History implements ResultHistory {
     this.#launched.release(owner);
   }
 
-  async keepLaunched(
-    batch: LaunchedBatch,
-    launched: Parameters<ResultHistory['keepLaunched']>[1],
-  ): Promise<void> {
+  async keepLaunched(batch: LaunchedBatch, launched: LaunchedResults): Promise<void> {
     const { batchUuid } = batch;
     const adding = this.#adding({ batchUuid, atMs: launched.atMs }, launched.outcomes);
     let index = 0;

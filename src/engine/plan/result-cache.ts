@@ -37,6 +37,15 @@ export interface LaunchedBatch {
   hashes(): Iterable<HashWords>;
 }
 
+/** The results of a batch of which only hashes are known. */
+export interface LaunchedResults {
+  /** When they were fetched, in ms since the epoch. */
+  readonly atMs: number;
+  readonly outcomes: OutcomeTable;
+  /** By address number; `undefined` without a sure result. */
+  outcomeOf(index: number): number | undefined;
+}
+
 /** Results of earlier runs. */
 export interface ResultHistory {
   /** The service of its results. */
@@ -90,13 +99,7 @@ export interface ResultHistory {
    *
    * @throws OutputError
    */
-  keepLaunched(
-    batch: LaunchedBatch,
-    results: Pick<ReportedResults, 'atMs' | 'outcomes'> & {
-      /** By address number; `undefined` without a sure result. */
-      outcomeOf(index: number): number | undefined;
-    },
-  ): Promise<void>;
+  keepLaunched(batch: LaunchedBatch, results: LaunchedResults): Promise<void>;
   /**
    * A batch needs no collecting, or a stream no deleting.
    *

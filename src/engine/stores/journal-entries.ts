@@ -242,8 +242,6 @@ const partEntry = batchEntry.extend({
 });
 export type PartEntry = z.infer<typeof partEntry>;
 
-/** What summaries of older versions do not have: a run that ended with failed rows keeps its journal. */
-const addedLater = { columns: [], outputs: [], reachable_rows: 0 } satisfies Partial<Summary>;
 /** @param at when it became known */
 export function batchEntryOf(
   { batch, state, name, charge: cost, exported, replacedCharge }: BatchProgress,
@@ -267,10 +265,7 @@ export function batchEntryOf(
 /** The output is complete: only tidying is left. */
 export const finishedEntry = z.object({
   entry: z.literal('finished'),
-  summary: z.preprocess(
-    (value) => (typeof value === 'object' ? { ...addedLater, ...value } : value),
-    z.custom<Summary>((value) => summarySchema.safeParse(value).success),
-  ),
+  summary: z.custom<Summary>((value) => summarySchema.safeParse(value).success),
 });
 export type FinishedEntry = z.infer<typeof finishedEntry>;
 

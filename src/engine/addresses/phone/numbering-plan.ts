@@ -358,7 +358,8 @@ function beginsWith(digits: Uint8Array, from: number, to: number, start: string)
   return true;
 }
 
-interface NumberType extends Pick<CountryRules['types'][number], 'kind'> {
+interface NumberType {
+  readonly kind: CountryRules['types'][number]['kind'];
   readonly number: RegExp;
   readonly lengths: PossibleLengths;
 }

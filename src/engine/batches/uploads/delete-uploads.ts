@@ -1,3 +1,4 @@
+import type { BatchLister } from '../../../client/batch-list.js';
 import type { CallOptions } from '../../../client/client-options.js';
 import type { VerificationService } from '../../../client/client.js';
 import type { BatchStatus } from '../../../contract/enums.js';
@@ -12,9 +13,11 @@ import {
   mayHaveLaunched,
 } from '../batch-state.js';
 import { type Batch, batchLabel, parseBatchName, uploadLabel, uuidKey } from '../batch.js';
-import { isVisible, type ListOptions, readList } from './list-uploads.js';
+import { isVisible, type ListOptions, readList, type StatusReader } from './list-uploads.js';
 
-type Deleting = Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>;
+interface Deleting extends BatchLister, StatusReader {
+  deleteBatch: VerificationService['deleteBatch'];
+}
 
 /** How long a request may take that only shows whether what the service said is true. */
 export const longestCheckMs = 10_000;

@@ -110,9 +110,14 @@ export class UploadRegistry {
   }
 }
 
+/** What reads the status of a batch. */
+export interface StatusReader {
+  batchStatus: VerificationService['batchStatus'];
+}
+
 /** The status of a batch; `undefined` where the account does not have it. */
 export async function findStatus(
-  client: Pick<VerificationService, 'batchStatus'>,
+  client: StatusReader,
   uuid: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -125,6 +130,10 @@ export async function findStatus(
 }
 
 /** Whether the account has a batch, by its status. */
-export async function isVisible(...asked: Parameters<typeof findStatus>): Promise<boolean> {
-  return (await findStatus(...asked)) !== undefined;
+export async function isVisible(
+  client: StatusReader,
+  uuid: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await findStatus(client, uuid, signal)) !== undefined;
 }

@@ -1,16 +1,14 @@
 import { InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
-import type { ResolvedRun } from '../options/run-options.js';
+import type { ComparedRun } from '../options/run-options.js';
 import { readIntoBatches, type PlanInputOptions, type PlannedInput } from './plan-input.js';
-
-type SizedList = Omit<ResolvedRun, 'client'>;
 
 /**
  * Refuses a list with too few rows: a truncated export must not replace a good output. Compared with the last
  * run that had rows, so one empty night does not excuse the next.
  */
-export async function checkListSize(run: SizedList, rows: number): Promise<void> {
+export async function checkListSize(run: ComparedRun, rows: number): Promise<void> {
   const why = await whyTooFew(run, rows);
   if (why !== undefined) {
     throw suspect(`${run.source.name} has ${counted(rows, 'row')}, and ${why}`);
@@ -29,7 +27,7 @@ export async function readSized(options: PlanInputOptions): Promise<PlannedInput
 }
 
 async function whyTooFew(
-  { source, limit, minRows = 0, maxShrink, rowsBefore, history }: SizedList,
+  { source, limit, minRows = 0, maxShrink, rowsBefore, history }: ComparedRun,
   rows: number,
 ): Promise<string | undefined> {
   if (limit !== undefined) return undefined;

@@ -113,7 +113,7 @@ async function settle(
     readonly run: RunEntry;
     readonly plan: PlanEntry;
   },
-  decide?: Parameters<typeof settleRun>[1],
+  decide?: (batches: readonly DrivenBatch[]) => Promise<void>,
 ): Promise<void> {
   const launched = new Set([
     ...paidNumbers(store.state),

@@ -75,6 +75,8 @@ export function refuseOthers(differing: readonly string[]): void {
   );
 }
 
+type AccountMatch = 'same' | 'replaced' | 'unknown' | 'other';
+
 /**
  * Whether a key belongs to the run's account: under another account all its batches look deleted, while a new
  * key of the same account sees them.
@@ -84,7 +86,7 @@ export async function isOfAccount(
   run: RunEntry,
   state: RunState,
   signal: AbortSignal,
-): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
+): Promise<AccountMatch> {
   if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
   const uuids = [{ batches: state.batches }, ...state.earlier]
     .flatMap(({ batches }) => [...batches.values()])
@@ -117,7 +119,7 @@ export async function accountOf(
   run: RunEntry,
   state: RunState,
   signal: AbortSignal,
-): Promise<Awaited<ReturnType<typeof isOfAccount>>> {
+): Promise<AccountMatch> {
   const found = await isOfAccount(client, run, state, signal);
   if (found !== 'other') return found;
   throw new StateError(

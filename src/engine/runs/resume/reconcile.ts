@@ -12,7 +12,12 @@ import {
   type BatchState,
 } from '../../batches/batch-state.js';
 import { findStatus } from '../../batches/uploads/list-uploads.js';
-import { isOf, adoptUploads, RunUploads } from '../../batches/uploads/adopt-uploads.js';
+import {
+  type BatchUpload,
+  isOf,
+  adoptUploads,
+  RunUploads,
+} from '../../batches/uploads/adopt-uploads.js';
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { defaults, namePrefixOf } from '../../driver/driver-options.js';
@@ -190,7 +195,7 @@ export class Reconciliation {
   }
 
   /** Uploads that may have been paid for and that the run does not continue with. */
-  #unused(kept: ReadonlySet<string>): ReturnType<RunUploads['all']> {
+  #unused(kept: ReadonlySet<string>): readonly BatchUpload[] {
     return this.uploads
       .all()
       .filter(({ uuid, status }) => !kept.has(uuidKey(uuid)) && isLaunched(status));
