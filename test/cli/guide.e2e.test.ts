@@ -203,7 +203,24 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(eventsOf(ended, 'found_encoding')).toMatchObject([{ encoding: 'windows-1252' }]);
     await write('list.csv', `Schl\ufffdssel;Land${rows}`);
     const broken = await runInProcess(['verify', 'list.csv'], { cwd: folder });
-    expect(eventsOf(broken, 'found_encoding')).toEqual([]);
+    expect(eventsOf(broken, 'found_encoding')).toMatchObject([{ encoding: null }]);
+  });
+
+  it.each([
+    // Names, as Shift JIS, GB 18030 and windows-1251 have them.
+    ['8e52 9363 91be 9859', '山田太郎', 'shift_jis'],
+    ['d5c5 c0ad', '张拉', 'gb18030'],
+    ['c8e2 e0ed', 'Иван', 'windows-1251'],
+  ])('proposes no Western encoding for %s, which is %s', async (bytes, text, encoding) => {
+    const name = Buffer.from(bytes.replaceAll(' ', ''), 'hex');
+    const [head, tail] = [Buffer.from('Name;E-Mail\r\n'), Buffer.from(';good@sluice.test\r\n')];
+    await writeFile(join(folder, 'list.csv'), Buffer.concat([head, name, tail]));
+    const ended = await runInProcess(['verify', 'list.csv', '--country', 'JP'], { cwd: folder });
+    expect(eventsOf(ended, 'found_encoding')).toMatchObject([{ encoding: null }]);
+    expect(commandIn(ended.stderr)).not.toContain('--encoding');
+    const named = ['--encoding', encoding, '--email', 'E-Mail', '--country', 'JP', '--local'];
+    await runInProcess(['verify', 'list.csv', ...named, '-o', 'out.csv'], { cwd: folder });
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain(`\n${text};good@sluice.test`);
   });
 
   it('takes no list in a cell for text of another encoding', async () => {

@@ -230,7 +230,9 @@ async function findForm(
       : undefined;
   // In UTF-8 text the sign for broken bytes is one of three bytes, which are letters in that encoding.
   const isDecoded =
-    decoded !== undefined && !decoded.all.some(({ title }) => title.includes('\u00ef\u00bf\u00bd'));
+    decoded !== undefined &&
+    !decoded.isOtherScript &&
+    !decoded.all.some(({ title }) => title.includes('\u00ef\u00bf\u00bd'));
   return {
     seen: isDecoded ? decoded : found,
     form: [
@@ -241,7 +243,9 @@ async function findForm(
     messages: [
       ...messages,
       ...(isHeaderless ? [message('no_header', {})] : []),
-      ...(isDecoded ? [message('found_encoding', { encoding: windowsEncoding })] : []),
+      ...(decoded
+        ? [message('found_encoding', { encoding: isDecoded ? windowsEncoding : null })]
+        : []),
     ],
   };
 }

@@ -161,10 +161,13 @@ export const catalogue = {
       'no header: the first row holds an email address or a phone number, so it is read as a row (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
   }),
   found_encoding: notice({
-    when: 'The list is not UTF-8, and is read in this encoding.',
-    example: { encoding: 'windows-1252' },
+    when: 'The list is not UTF-8, and is read in this encoding; `null` where it is not known.',
+    example: { encoding: orNull('windows-1252') },
+    variants: [{ encoding: null }],
     sentence: ({ encoding }) =>
-      `encoding: ${encoding}, which many programs on Windows write: some cells are not UTF-8 text`,
+      encoding === null
+        ? 'encoding: some cells are not UTF-8 text, and their bytes are kept: name their encoding, such as --encoding shift_jis, gb18030 or windows-1251, to read and write them as text'
+        : `encoding: ${encoding}, which many programs on Windows write: some cells are not UTF-8 text`,
   }),
   looked: notice({
     when: 'Its columns are looked for.',

@@ -140,7 +140,7 @@ export const formOptions = defineOptions(
       name: 'encoding',
       type: text('<name>'),
       decides: 'rows',
-      help: 'utf-8, utf-16le, utf-16be, latin1 or windows-1252 (default: by the byte-order mark, else utf-8).',
+      help: 'Encoding of a text: windows-1252, latin1, utf-16le, shift_jis, gb18030 or another (default: by the byte-order mark, else utf-8).',
     },
     {
       name: 'delimiter',

@@ -42,7 +42,7 @@ function columnNotFound(
   const damaged = header.findIndex((name) => isDamaged(name, given));
   if (damaged !== -1) {
     return new ConfigurationError(
-      `${list} has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
+      `${list} has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252 or shift_jis, or the column by its position, #${damaged + 1}`,
       { code: 'column_not_found' },
     );
   }

@@ -2,6 +2,7 @@ import { judgeColumns, type FoundColumns } from './detect-columns.js';
 import { limitedSource } from '../../lists/rows/sources/derived-sources.js';
 import { guardedSource } from '../../lists/rows/guarded-ends.js';
 import { invalidText, type CellText } from '../../lists/rows/chunks/row-chunk.js';
+import { isOtherScript } from '../../lists/files/bytes/text-encoding.js';
 import type { Source } from '../../lists/rows/source.js';
 
 /** The columns and cells at the beginning of a list. */
@@ -12,6 +13,8 @@ export interface SampledList extends FoundColumns {
   readonly isWhole: boolean;
   /** Whether a cell is not text in the encoding in which the list was read. */
   readonly hasNoText: boolean;
+  /** Whether the list, if it was read as windows-1252, is more likely text of another script. */
+  readonly isOtherScript: boolean;
 }
 
 export interface FindColumnsOptions {
@@ -70,7 +73,12 @@ export async function findColumns(
     rows: cells.length,
     isWhole: cells.length < most,
     hasNoText,
+    isOtherScript: isOtherScript([reading.header, ...cells].flat().filter(isText)),
   };
+}
+
+function isText(cell: CellText): cell is string {
+  return typeof cell === 'string';
 }
 
 /** The first value of a list, if it is a text. */

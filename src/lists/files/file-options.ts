@@ -40,7 +40,7 @@ export interface FileOptions {
    */
   readonly escape?: string | undefined;
   /**
-   * Text files: `utf-8`, `utf-16le`, `utf-16be`, `latin1` or `windows-1252`.
+   * Text files: `latin1`, or a name of the Encoding Standard, such as `utf-16le`, `windows-1252`, `shift_jis`.
    * @default what a byte-order mark says, else UTF-8
    */
   readonly encoding?: string | undefined;

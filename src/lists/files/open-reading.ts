@@ -21,12 +21,7 @@ import {
   spoolToRandomFile,
   type RandomFile,
 } from '../../platform/files/random-file.js';
-import {
-  parseEncoding,
-  detectEncoding,
-  type TextEncoding,
-  createTranscodeReader,
-} from './bytes/text-encoding.js';
+import { parseEncoding, detectEncoding, createTranscodeReader } from './bytes/text-encoding.js';
 import { TxtReading } from '../text/txt.js';
 import { optionName } from '../../platform/text/option-name.js';
 
@@ -156,7 +151,7 @@ async function openText(
   }
 }
 
-async function findEncoding(bytes: PeekReader, { encoding }: FileOptions): Promise<TextEncoding> {
+async function findEncoding(bytes: PeekReader, { encoding }: FileOptions): Promise<string> {
   if (encoding !== undefined) return parseEncoding(encoding);
   return detectEncoding(await bytes.peekLine(mostLookedThrough));
 }

@@ -163,7 +163,7 @@ export const notices = {
     isWarning: true,
     example: { columns: ['Stra\ufffde'] },
     sentence: ({ columns }) =>
-      `${columns.map((name) => JSON.stringify(name)).join(', ')}: if the list is not in UTF-8, name its encoding with ${optionName('encoding', 'windows-1252')}, or the names of the added columns and other texts come out broken`,
+      `${columns.map((name) => JSON.stringify(name)).join(', ')}: if the list is not in UTF-8, name its encoding with ${optionName('encoding')}, such as windows-1252 or shift_jis, or the names of the added columns and other texts come out broken`,
   }),
   no_calling_codes: define({
     when: 'The column of `--country-from` has no calling codes.',

@@ -43,7 +43,7 @@ export function unknownCountrySentence(
 }
 
 function noTextWords(): string {
-  return `not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252`;
+  return `not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252 or shift_jis`;
 }
 
 /** Most rows named. */

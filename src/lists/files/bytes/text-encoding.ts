@@ -4,13 +4,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 import type { ByteReader } from './byte-reader.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
-/** The encoding of a text file. */
-export type TextEncoding = (typeof textEncodings)[number];
-
-const textEncodings = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252'] as const;
-
-const otherNames = new Map<string, TextEncoding>([
-  ['utf8', 'utf-8'],
+const otherNames: ReadonlyMap<string, string> = new Map([
   ['utf16le', 'utf-16le'],
   ['utf16be', 'utf-16be'],
   ['utf-16', 'utf-16le'],
@@ -18,22 +12,31 @@ const otherNames = new Map<string, TextEncoding>([
   ['latin-1', 'latin1'],
   ['iso-8859-1', 'latin1'],
   ['cp1252', 'windows-1252'],
+  ['cp932', 'shift_jis'],
+  ['cp936', 'gb18030'],
+  ['cp949', 'euc-kr'],
+  ['cp950', 'big5'],
 ]);
 
-export function parseEncoding(name: string): TextEncoding {
-  const lower = name.toLowerCase();
-  const encoding = otherNames.get(lower) ?? textEncodings.find((known) => known === lower);
-  if (encoding !== undefined) return encoding;
-  throw new ConfigurationError(
-    `unknown encoding ${JSON.stringify(name)}: choose ${textEncodings.join(', ')}`,
-  );
+/** The name of a text file's encoding: `latin1`, or one of the Encoding Standard's. */
+export function parseEncoding(given: string): string {
+  const lower = given.trim().toLowerCase();
+  const name = otherNames.get(lower) ?? lower;
+  if (name === 'latin1') return name;
+  try {
+    return new TextDecoder(name).encoding;
+  } catch {
+    throw new ConfigurationError(
+      `unknown encoding ${JSON.stringify(given)}: choose utf-8, utf-16le, utf-16be, latin1, windows-1252, shift_jis, gb18030, big5, euc-kr, koi8-r or another of the Encoding Standard`,
+    );
+  }
 }
 
 /**
  * The encoding that a leading byte-order mark shows. Text without one counts as UTF-8, or as UTF-16 where one
  * half of its bytes is clearly that of Latin letters.
  */
-export function detectEncoding(first: Uint8Array): TextEncoding {
+export function detectEncoding(first: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   const isUtf32 = first[2] === 0 && first[3] === 0;
   if (first[0] === 0xff && first[1] === 0xfe && !isUtf32) return 'utf-16le';
   if (first[0] === 0xfe && first[1] === 0xff) return 'utf-16be';
@@ -62,6 +65,39 @@ const mostJudged = 512;
 /** In other scripts these are delimiters, line ends and addresses. */
 const leastNulls = 0.2;
 
+const eachByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+/** By the characters of windows-1252: their bytes. In one piece, Node 20 reads it as latin1. */
+const westernBytes: ReadonlyMap<string, number> = new Map(
+  Array.from(
+    new TextDecoder('windows-1252').decode(eachByte, { stream: true }),
+    (character, byte) => [character, byte],
+  ),
+);
+const eastAsian = ['shift_jis', 'gb18030'].map((name) => new TextDecoder(name, { fatal: true }));
+
+/**
+ * Whether text that was read as windows-1252 is more likely of another script: letters outside ASCII follow each
+ * other, as in no Western language, or two bytes each are a character of East Asia, apart from Latin letters.
+ */
+export function isOtherScript(texts: readonly string[]): boolean {
+  const accented = texts.filter((text) => /[^\0-\x7f]/.test(text));
+  const others = accented.filter(
+    (text) => /[^\0-\x7f]{4}/.test(text) || eastAsian.some((decoder) => isReadBy(decoder, text)),
+  );
+  return others.length * 2 > accented.length;
+}
+
+function isReadBy(decoder: TextDecoder, text: string): boolean {
+  const bytes = Array.from(text, (character) => westernBytes.get(character) ?? -1);
+  if (bytes.includes(-1)) return false;
+  try {
+    const read = decoder.decode(Uint8Array.from(bytes));
+    return !/[A-Za-z][^\0-\x7f]|[^\0-\x7f][A-Za-z]/.test(read);
+  } catch {
+    return false;
+  }
+}
+
 const mark = '\ufeff';
 
 /**
@@ -72,7 +108,7 @@ const mark = '\ufeff';
 export function createTranscodeReader(
   name: string,
   reader: ByteReader,
-  encoding: TextEncoding,
+  encoding: string,
 ): ByteReader {
   if (encoding === 'utf-8') return reader;
   const decode = createDecoder(encoding);
@@ -112,7 +148,7 @@ export function createTranscodeReader(
 }
 
 /** A leading mark is kept and becomes that of UTF-8. `undefined` stands for the end. */
-function createDecoder(encoding: TextEncoding): (piece: Uint8Array | undefined) => string {
+function createDecoder(encoding: string): (piece: Uint8Array | undefined) => string {
   if (encoding === 'latin1') {
     return (piece) =>
       piece === undefined
