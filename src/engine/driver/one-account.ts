@@ -70,7 +70,7 @@ export class OneAccount {
     for (const uuid of uuids) isOfRun ||= await isVisible(this.#service, uuid, this.#signal);
     if (!isOfRun) {
       throw new StateError(
-        'the key was replaced by one of another account: none of the batches that the run has on the service is there. Nothing was launched with it; run again with a key of the first account to go on',
+        'the key was replaced by one of another account: none of the batches that were sent with the first key is there. Nothing was launched with it; use a key of the first account',
         { code: 'state_mismatch' },
       );
     }
