@@ -239,7 +239,7 @@ export class Reconciliation {
     if (!(this.isCopied || this.#deletes) || !isElected(state) || state.doubt) return state;
     if (this.#sharedBefore) throw this.#doubt();
     if (!this.isCopied) {
-      return { ...elected(state), stage: 'parsing', prepared: true, polls: 0, doubt: true };
+      return { ...elected(state), stage: 'launching', answeredError: false, doubt: true };
     }
     this.#missing.push(state.uuid);
     return state;

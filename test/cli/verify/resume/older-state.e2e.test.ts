@@ -6,7 +6,7 @@ import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
-import { eventsOf } from '../../harness/logged-events.js';
+import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { verifyByTens } from './verify-by-tens.js';
 
@@ -151,6 +151,7 @@ describe('a run that deletes its batches, and has one deleted by somebody else',
     const ended = await verify('first', service, '--delete-batches');
     expect(ended.code, ended.stderr).toBe(3);
     expect((await output('first')).match(/,failed,batch_missing,/g)).toHaveLength(10);
+    expect(codedOf(ended, 'retry_failed')).toMatchObject([{ addresses: 10, paid_twice: 10 }]);
     await expectPaid(service, 20);
     const again = await verify('first', service, '--delete-batches', '--retry-failed');
     expect(again.code, again.stderr).toBe(0);
