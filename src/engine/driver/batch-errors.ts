@@ -98,7 +98,7 @@ export function hasFailed(event: BatchEvent): boolean {
 }
 
 /** Whether the service may have carried out the request. */
-export function isWithoutAnswer(error: unknown): boolean {
+function isWithoutAnswer(error: unknown): boolean {
   if (error instanceof TransportError) return error.sent === 'unknown';
   // The service, or a proxy before it, was in trouble; a redirect is an answer, though the wrong one.
   if (error instanceof ApiError) return error.sent === 'unknown' && error.code !== 'redirected';
@@ -187,5 +187,15 @@ export function stopsForNow(error: unknown): error is SluiceError {
   if (error instanceof ApiError) return !['unauthorized', 'forbidden'].includes(error.code);
   return [BudgetError, DeadlineError, TransportError, ContractError].some(
     (kind) => error instanceof kind,
+  );
+}
+
+/** A refusal of the first batch's form concerns the configuration. */
+export function refusedAtOnce(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.retryable || isWithoutAnswer(error)) return error;
+  if (error.code === 'unauthorized' || error.code === 'forbidden') return error;
+  return new ConfigurationError(
+    `the service refuses the first batch, so nothing was paid: ${error.message}`,
+    { code: 'batch_refused', cause: error },
   );
 }

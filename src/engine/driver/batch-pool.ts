@@ -2,7 +2,6 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
 import { sanitized } from '../../client/redaction.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { observeBatch } from '../../platform/observability.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
@@ -14,7 +13,7 @@ import { type BatchClaim, ClaimRevokedError, heldCredits } from '../batches/clai
 import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
-import { isWithoutAnswer } from './batch-errors.js';
+import { refusedAtOnce } from './batch-errors.js';
 import { openExport } from './batch-exports.js';
 import { BatchQueues } from './batch-queues.js';
 import type { CollectedExport, DrivePorts, LaunchPorts } from './drive-ports.js';
@@ -342,16 +341,6 @@ export class BatchPool {
     if (uuid === undefined) this.#uuidsInHand.delete(batchLabel(batch));
     else this.#uuidsInHand.set(batchLabel(batch), uuid);
   }
-}
-
-/** A refusal of the first batch's form concerns the configuration. */
-function refusedAtOnce(error: unknown): unknown {
-  if (!(error instanceof ApiError) || error.retryable || isWithoutAnswer(error)) return error;
-  if (error.code === 'unauthorized' || error.code === 'forbidden') return error;
-  return new ConfigurationError(
-    `the service refuses the first batch, so nothing was paid: ${error.message}`,
-    { code: 'batch_refused', cause: error },
-  );
 }
 
 /** Drives a batch and publishes its progress. Its cost is published once, by the process that finishes it. */
