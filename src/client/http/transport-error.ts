@@ -55,7 +55,7 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
   const code = systemErrorCode(error) ?? '';
   const isHandshake = !isStarted && isHandshakeFailure(error);
   const reason = isHandshake
-    ? `no trusted connection could be made (${cause.message})`
+    ? `no trusted connection could be made (${describeHandshake(error, code) ?? cause.message})`
     : (describeConnection(error) ?? cause.message) + (code in lookups ? misspelt : '');
   return new TransportError(`${subject}: ${reason}`, {
     reason,
@@ -67,6 +67,20 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
     }),
     cause,
   });
+}
+
+const tooOld = 'it speaks no TLS of version 1.2 or newer';
+const handshakes: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS: check the address and the port of the service',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: tooOld,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: tooOld,
+};
+
+/** OpenSSL's own messages have places in its source; its reasons are words. */
+function describeHandshake(error: unknown, code: string): string | undefined {
+  if (!(error instanceof Error) || !code.startsWith('ERR_SSL_')) return undefined;
+  const reason: unknown = Reflect.get(error, 'reason');
+  return handshakes[code] ?? (typeof reason === 'string' ? reason : undefined);
 }
 
 function unknownHost(error: unknown, code: string): string | undefined {
