@@ -91,7 +91,7 @@ export function libraryNameOf({ name, library }: OptionDefinition): string {
  */
 export function defineOptions<const Definitions extends readonly OptionDefinition[]>(
   definitions: Definitions,
-  { rules = [], ...common }: Pick<OptionDefinition, 'group' | 'sets' | 'rules'> = {},
+  { rules = [], ...common }: Partial<OptionDefinition> = {},
 ): Definitions {
   const all = definitions.map((each) => ({
     ...each,

@@ -162,7 +162,7 @@ function shareOfUnknown({
 }
 
 /** What keeps the requests waiting, and how long they are retried. */
-export function outageMessage(client: Pick<Client, 'baseUrl'>, outage: ServiceOutage): Message {
+export function outageMessage(client: Client, outage: ServiceOutage): Message {
   const { host } = new URL(client.baseUrl);
   const forSeconds = Math.round(outage.forMs / 1000);
   const { reason, line } = describeOutage(client, outage);

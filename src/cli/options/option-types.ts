@@ -41,7 +41,7 @@ export function path(shown: string): OptionType<string> {
 /** The type of a library option, from text. */
 export function textType(
   { what, isRight, asText }: Wanted,
-  flag: Pick<Flag, 'shown' | 'unit' | 'isPath'> = {},
+  flag: Partial<Flag> = {},
 ): OptionType {
   const { shown = '', read, words, gather } = asText ?? { read: () => undefined };
   const { unit } = flag;

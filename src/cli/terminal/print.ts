@@ -61,7 +61,7 @@ export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
 export const jsonOption = { name: 'json', help: 'Print JSON.' } as const satisfies OptionDefinition;
 
 export async function printAnswer(
-  { options, stdout }: Pick<CommandInput<'json'>, 'options' | 'stdout'>,
+  { options, stdout }: CommandInput<'json'>,
   answer: unknown,
   forPeople: () => string,
 ): Promise<void> {

@@ -29,7 +29,7 @@ export interface OpenClient {
 
 /** Connects to the database at a URL. Errors are the driver's, and may contain secrets. */
 export async function openClient(
-  driver: Pick<typeof pg, 'Client'>,
+  driver: typeof pg,
   url: string,
   signal: AbortSignal | undefined,
 ): Promise<OpenClient> {

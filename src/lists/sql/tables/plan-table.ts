@@ -44,7 +44,7 @@ interface TableTarget {
 export function planTable(
   place: TableLocation,
   target: TableTarget,
-  opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId' | 'verified'>,
+  opening: OpenSinkOptions,
 ): TablePlan {
   const { reading, added, runId } = opening;
   const { dialect, name, table, marker } = place;
