@@ -1,25 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { diskViolations } from '../../scripts/rules/disk-rule.mjs';
+import { violationsIn } from './violations-in.js';
 
-let source: string;
-
-beforeEach(async () => {
-  source = await mkdtemp(join(tmpdir(), 'sluice-disk-rule-'));
-});
-
-afterEach(async () => {
-  await rm(source, { recursive: true });
-});
-
-async function violationsOf(text: string, file = 'runs/kept.ts'): Promise<string[]> {
-  const path = join(source, file);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-  return diskViolations(source);
-}
+const violationsOf = (text: string, file = 'runs/kept.ts'): Promise<string[]> =>
+  violationsIn(diskViolations, { [file]: text });
 
 const durable =
   /^src.runs.kept\.ts:\d+: .*(?:platform\/files\/whole-file\.ts|platform\/files\/log-file\.ts)/;

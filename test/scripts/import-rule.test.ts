@@ -1,25 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { importViolations } from '../../scripts/rules/import-rule.mjs';
+import { violationsIn } from './violations-in.js';
 
-let source: string;
-
-beforeEach(async () => {
-  source = await mkdtemp(join(tmpdir(), 'sluice-import-rule-'));
-});
-
-afterEach(async () => {
-  await rm(source, { recursive: true });
-});
-
-async function violationsOf(file: string, text: string): Promise<string[]> {
-  const path = join(source, file);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-  return importViolations(source);
-}
+const violationsOf = (files: Readonly<Record<string, string>>): Promise<string[]> =>
+  violationsIn(importViolations, files);
 
 describe('the one-way import rule', () => {
   it.each([
@@ -38,7 +23,7 @@ describe('the one-way import rule', () => {
     ['lists/sql/postgres/index.ts', "export * from '../../../engine/stores/postgres/a.js';"],
     ['engine/stores/directory/a.ts', "import type { Summary } from '../../summary/summary.js';"],
   ])('lets %s import what stands below it', async (file, text) => {
-    expect(await violationsOf(file, text)).toEqual([]);
+    expect(await violationsOf({ [file]: text })).toEqual([]);
   });
 
   it.each([
@@ -78,23 +63,28 @@ describe('the one-way import rule', () => {
     ['an unknown room of the engine', 'engine/misc/a.ts', "import '../runs/run.js';"],
     ['anything from a room it does not know', 'misc/a.ts', "import '../contract/enums.js';"],
   ])('catches %s', async (_what, file, text) => {
-    expect(await violationsOf(file, text)).toEqual([
+    expect(await violationsOf({ [file]: text })).toEqual([
       expect.stringContaining(`${join('src', file)}: imports `),
     ]);
   });
 
   it('catches a circle of modules, also of types alone, and says its way', async () => {
-    await violationsOf('cli/a.ts', "import type { B } from './inner/b.js';");
-    await violationsOf('cli/inner/b.ts', "export { c } from './c.js';");
-    await violationsOf('lists/row.ts', "import { a } from '../platform/a.js';");
-    const found = await violationsOf('cli/inner/c.ts', "type A = import('../a.js').A;");
+    const found = await violationsOf({
+      'cli/a.ts': "import type { B } from './inner/b.js';",
+      'cli/inner/b.ts': "export { c } from './c.js';",
+      'lists/row.ts': "import { a } from '../platform/a.js';",
+      'cli/inner/c.ts': "type A = import('../a.js').A;",
+    });
     const way = ['inner/b.ts', 'inner/c.ts', 'a.ts'].map((file) => join('src/cli', file));
     expect(found).toEqual([`${join('src/cli/a.ts')}: imports ${way.join(' → ')}, in a circle`]);
   });
 
   it('takes no two ways to one module for a circle', async () => {
-    await violationsOf('engine/runs/a.ts', "import './b.js';\nimport './c.js';");
-    await violationsOf('engine/runs/b.ts', "import './c.js';");
-    expect(await violationsOf('engine/runs/c.ts', '')).toEqual([]);
+    const files = {
+      'engine/runs/a.ts': "import './b.js';\nimport './c.js';",
+      'engine/runs/b.ts': "import './c.js';",
+      'engine/runs/c.ts': '',
+    };
+    expect(await violationsOf(files)).toEqual([]);
   });
 });

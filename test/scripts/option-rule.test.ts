@@ -1,26 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { optionMentions, optionViolations } from '../../scripts/rules/option-rule.mjs';
 import { commands, flagNaming } from '../../src/cli/commands.js';
+import { violationsIn } from './violations-in.js';
 
-let source: string;
-
-beforeEach(async () => {
-  source = await mkdtemp(join(tmpdir(), 'sluice-option-rule-'));
-});
-
-afterEach(async () => {
-  await rm(source, { recursive: true });
-});
-
-async function violationsOf(text: string, file = 'runs/kept.ts'): Promise<string[]> {
-  const path = join(source, file);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-  return optionViolations(source);
-}
+const violationsOf = (text: string, file = 'runs/kept.ts'): Promise<string[]> =>
+  violationsIn(optionViolations, { [file]: text });
 
 describe('the names of options in texts of the library', () => {
   it.each([

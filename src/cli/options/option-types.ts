@@ -39,10 +39,7 @@ export function path(shown: string): OptionType<string> {
 }
 
 /** The type of a library option, from text. */
-export function textType(
-  { what, isRight, asText }: Wanted,
-  flag: Partial<Flag> = {},
-): OptionType {
+export function textType({ what, isRight, asText }: Wanted, flag: Partial<Flag> = {}): OptionType {
   const { shown = '', read, words, gather } = asText ?? { read: () => undefined };
   const { unit } = flag;
   return {
