@@ -140,7 +140,8 @@ class Nights {
     const isChanged = this.#changesList && this.number > 1 && this.#random.chance(0.5);
     if (isChanged) this.#rows = changeRows(this.#random, this.#rows);
     this.#output.change(this.#rows);
-    this.#service.credit = this.#random.chance(0.15) ? this.#random.between(0, 10) : Infinity;
+    const isShort = planned.length > 0 && this.#random.chance(0.15);
+    this.#service.credit = isShort ? this.#random.between(0, 10) : Infinity;
     this.#world.tell(`NIGHT ${this.number}: ${JSON.stringify(options)} ${JSON.stringify(planned)}`);
     await this.#noteNewRun(options, isChanged);
     this.#chargedTonight = { email: 0, phone: 0 };
