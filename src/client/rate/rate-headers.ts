@@ -14,10 +14,12 @@ export type HeaderReader = (name: string) => string | undefined;
 /** Reads `X-RateLimit-*`; `undefined` without useful content. */
 export function parseRateLimit(header: HeaderReader, time: AnswerTime): RateLimit | undefined {
   const remaining = leadingNumber(header('x-ratelimit-remaining'));
-  if (remaining === undefined) return undefined;
+  const limit = leadingNumber(header('x-ratelimit-limit'));
+  // A service that takes no requests at all does not answer them.
+  if (remaining === undefined || limit === 0) return undefined;
   return {
     remaining,
-    limit: leadingNumber(header('x-ratelimit-limit')),
+    limit,
     resetMs: parseReset(header('x-ratelimit-reset'), time),
   };
 }

@@ -61,6 +61,10 @@ export class RateLimiter {
   #lastStart = Number.NEGATIVE_INFINITY;
   /** Asked for by headers, until the window they speak of is over. */
   #spacing: { readonly ms: number; readonly until: number } | undefined;
+  /** The window that headers called used up. */
+  #usedUp = { from: Infinity, until: 0 };
+  /** Requests begun in such a window were answered, and it was still called used up. */
+  #areHeadersWrong = false;
   /** Answers of 429 in a row. */
   #throttles = 0;
   #throttledAt = Number.NEGATIVE_INFINITY;
@@ -131,15 +135,23 @@ export class RateLimiter {
     this.#throttles = 0;
   }
 
+  /** The headers of an accepted request. */
+  applyAnsweredLimits(now: number, startedAt: number, limits: RateLimit, running: number): void {
+    const { from, until } = this.#usedUp;
+    this.#areHeadersWrong ||= limits.remaining === 0 && startedAt > from && startedAt < until;
+    this.applyLimits(now, limits, running);
+  }
+
   /** Headers gave the remaining requests; `running` ones may not be counted yet. */
   applyLimits(now: number, limits: RateLimit, running: number): void {
     const left = Math.max(0, limits.remaining - running);
     const few = limits.limit === undefined ? fewRemaining : limits.limit / 10;
-    if (left > few) {
+    if (left > few || this.#areHeadersWrong) {
       this.#spacing = undefined;
       return;
     }
     const windowMs = limits.resetMs ?? usualWindowMs;
+    if (limits.remaining === 0) this.#usedUp = { from: now, until: now + windowMs };
     const ms = Math.min(windowMs / (left + 1), longestSpacingMs);
     this.#spacing = { ms, until: now + windowMs };
     if (left === 0 && limits.resetMs !== undefined) {

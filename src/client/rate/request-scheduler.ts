@@ -241,7 +241,8 @@ export class RequestScheduler {
         if (!this.#giveUp.failing || this.#limiter.pausedUntil <= now) this.#answered();
         this.#limiter.answered(startedAt);
         this.#window.widen();
-        if (outcome.limits) this.#limiter.applyLimits(now, outcome.limits, this.#running);
+        if (outcome.limits)
+          this.#limiter.applyAnsweredLimits(now, startedAt, outcome.limits, this.#running);
         return;
       case 'throttled':
         this.#giveUp.failed(now, outcome.error);

@@ -74,6 +74,7 @@ test('nothing is learned where nothing is said', () => {
   expect(read({ 'x-ratelimit-limit': '180' })).toBeUndefined();
   expect(read({ 'x-ratelimit-remaining': 'many' })).toBeUndefined();
   expect(read({ 'x-ratelimit-remaining': '-1' })).toBeUndefined();
+  expect(read({ 'x-ratelimit-remaining': '0', 'x-ratelimit-limit': '0' })).toBeUndefined();
 });
 
 test('what is said is read, what is not is left open', () => {

@@ -255,6 +255,20 @@ describe('a service with 180 requests a minute', () => {
   }
 });
 
+test.each([3_600_000, undefined])(
+  'headers that call a window of %s ms used up, while it lets requests through, cost one pause',
+  async (resetMs) => {
+    const { clock, scheduler } = createGovernor();
+    const limits = { limit: 180, remaining: 0, resetMs };
+    const { ask } = createLoad(clock, scheduler, () => ({ kind: 'answered', limits }));
+    const askAll = async (): Promise<void> => {
+      for (let count = 0; count < 100; count += 1) await ask();
+    };
+    await clock.runUntil(askAll());
+    expect(clock.now()).toBeLessThan(2 * 60_000);
+  },
+);
+
 describe('during an outage', () => {
   /** Pollers that ask every second while the service is away from one moment to another. */
   async function simulate(pollers: number, downFrom: number, downTo: number, until: number) {
