@@ -41,11 +41,19 @@ const lookups: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'could not be looked up',
 };
 
+const untrusted =
+  'its certificate comes from no authority that is trusted here: if it is right, give the file of its authority in NODE_EXTRA_CA_CERTS';
+
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
   UND_ERR_DESTROYED: "the client's connections were closed",
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 };
 
 /** The error for a broken connection. */
@@ -55,7 +63,7 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
   const code = systemErrorCode(error) ?? '';
   const isHandshake = !isStarted && isHandshakeFailure(error);
   const reason = isHandshake
-    ? `no trusted connection could be made (${describeHandshake(error, code) ?? cause.message})`
+    ? `no trusted connection could be made (${reasons[code] ?? describeHandshake(error, code) ?? cause.message})`
     : (describeConnection(error) ?? cause.message) + (code in lookups ? misspelt : '');
   return new TransportError(`${subject}: ${reason}`, {
     reason,

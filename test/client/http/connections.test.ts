@@ -148,6 +148,7 @@ describe('a certificate', () => {
       code: 'connection_failed',
       sent: 'no',
       retryable: false,
+      reason: expect.stringContaining('NODE_EXTRA_CA_CERTS') as string,
       cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
     });
     expect(server.accepted()).toBe(1);
