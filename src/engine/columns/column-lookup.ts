@@ -56,7 +56,7 @@ function columnNotFound(
   if (delimiter !== undefined) {
     const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
     return new ConfigurationError(
-      `${list} has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave ${optionName('delimiter')} out, or give it as ${shown}`,
+      `${list} has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: give ${optionName('delimiter')} as ${shown}, or, if every line is in quotes as a whole, remove these quotes`,
       { code: 'column_not_found' },
     );
   }

@@ -50,6 +50,9 @@ const signatures = new Map<string, Signature>([
   ['GIF8', other('a picture (GIF)')],
   ['<!DOCTYPE html', other('a web page (HTML)')],
   ['<html', other('a web page (HTML)')],
+  ['<table', other('a web page (HTML)')],
+  ['<?xml', { is: 'XML, such as an XML spreadsheet 2003', advice: 'save it as .xlsx or CSV' }],
+  ['BEGIN:VCARD', other('a vCard file')],
   ['\xfd7zXZ', packed('xz-compressed')],
   ['7z\xbc\xaf', packed('a 7z archive')],
   ['Rar!\x1a', packed('a RAR archive')],
@@ -68,7 +71,8 @@ export function markBytesOf(first: Uint8Array): number {
  * signature or a byte-order mark.
  */
 export function detectSignature(first: Uint8Array): Signature | 'text' | 'undecided' {
-  const text = Buffer.from(first.subarray(0, mostCharacters)).toString('latin1');
+  const mark = markBytesOf(first);
+  const text = Buffer.from(first.subarray(mark, mark + mostCharacters)).toString('latin1');
   let undecided = begins(text, '\xef\xbb\xbf') === 'undecided';
   for (const [start, signature] of signatures) {
     const answer = begins(text, start);

@@ -123,7 +123,7 @@ async function openText(
   const { maxRowBytes = defaultMaxRowBytes } = options;
   const csv = { ...options, name, isTsv: known === 'tsv', maxRowBytes };
   const isTxtTable = options.isTxt && (await isTable(reader, csv));
-  const format = isTxtTable ? 'csv' : (known ?? (await findTextFormat(reader, name)));
+  const format = isTxtTable ? 'csv' : await findTextFormat(reader, name, known);
   refuseUnknown(format, options);
   switch (format) {
     case 'txt':
@@ -201,7 +201,12 @@ function refuseNoText(first: Buffer, name: string): void {
 const mostLookedThrough = 1024 * 1024;
 
 /** JSON lines begin with a complete object; anything else is CSV. */
-async function findTextFormat(reader: PeekReader, name: string): Promise<FileFormat> {
+async function findTextFormat(
+  reader: PeekReader,
+  name: string,
+  known: FileFormat | undefined,
+): Promise<FileFormat> {
+  if (known !== undefined && known !== 'jsonl') return known;
   const head = await reader.peekLine(mostLookedThrough);
   const [line = ''] = head
     .toString('utf8')
@@ -213,7 +218,8 @@ async function findTextFormat(reader: PeekReader, name: string): Promise<FileFor
       { line: 1 },
     );
   }
-  return line.trimStart().startsWith('{') && parseJson(line) !== undefined ? 'jsonl' : 'csv';
+  const isJson = line.trimStart().startsWith('{') && parseJson(line) !== undefined;
+  return known ?? (isJson ? 'jsonl' : 'csv');
 }
 
 /** Closes what was opened for a failed reading. */

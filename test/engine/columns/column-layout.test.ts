@@ -31,9 +31,11 @@ describe('columns of a header', () => {
 
   test('are not there where the delimiter is another', () => {
     expect(() => layOutColumns(['id;email;land'], { email: ['email'] })).toThrow(
-      'the input has no column "email", but one column alone, with ";" in its name: leave `delimiter` out, or give it as ";"',
+      'the input has no column "email", but one column alone, with ";" in its name: give `delimiter` as ";", or, if every line is in quotes as a whole, remove these quotes',
     );
-    expect(() => layOutColumns(['id\temail'], { email: ['email'] })).toThrow(/give it as tab$/);
+    expect(() => layOutColumns(['id\temail'], { email: ['email'] })).toThrow(
+      /give `delimiter` as tab,/,
+    );
   });
 
   test('are named by position, or read in their encoding, where their names are no UTF-8', () => {

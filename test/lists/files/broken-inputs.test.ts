@@ -126,10 +126,15 @@ describe('a file of another kind', () => {
     ['a.csv', '%PDF-1.7\n%\xe2\xe3\n', 'is not CSV: it is a PDF document'],
     ['a.csv', '\x89PNG\r\n\x1a\n', 'is not CSV: it is a picture (PNG)'],
     ['a.csv', '<!DOCTYPE html>\n<html>', 'is not CSV: it is a web page'],
+    ['a.xls', '<table><tr><td>email</td></tr></table>', 'is not CSV: it is a web page'],
+    ['a.xls', '<?xml version="1.0"?>\n<Workbook>', 'an XML spreadsheet 2003; save it as .xlsx'],
+    ['a.csv', '\xef\xbb\xbf<?xml version="1.0"?>', 'it is XML'],
+    ['a.vcf', 'BEGIN:VCARD\r\nEMAIL:a@example.com\r\n', 'it is a vCard file; export the list'],
     ['a.csv', '\0\0a\0\0\0i\0d\0,\0e\0\n\0', 'is not text: name its encoding'],
     ['a.csv', Buffer.from(noise).toString('latin1'), 'is not text'],
     ['a.xlsx', '\xd0\xcf\x11\xe0'.padEnd(32, '\0'), 'an old binary Office document (.xls)'],
     ['a.list', '[{"email":"a@example.com"}]', 'is one JSON array; make it JSON lines'],
+    ['a.jsonl', '[\n{"email":"a@example.com"}\n]', 'is one JSON array; make it JSON lines'],
   ])('%s: says what it is', async (name, content, words) => {
     const error = await failure(await source(name, Buffer.from(content, 'latin1')));
     expect(error.message).toContain(words);
