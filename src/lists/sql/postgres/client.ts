@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
 import type pg from 'pg';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { closeOnce, keepAliveAfterMs } from '../connection.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
@@ -76,8 +77,19 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
     return { client, close, disconnected };
   } catch (error) {
     await close();
-    throw error;
+    throw connectError(error);
   }
+}
+
+/** A setting in the URL that the server does not know or take; a database that the user may not enter. */
+const refusedByUrl = /^(?:22|42)|^55P02$/;
+
+/** While connecting, these classes are not about a statement or a cell. */
+function connectError(error: unknown): unknown {
+  if (!(error instanceof Error) || !refusedByUrl.test(systemErrorCode(error) ?? '')) return error;
+  return new ConfigurationError(
+    `the PostgreSQL server refuses the connection: ${error.message}; correct its URL`,
+  );
 }
 
 /** The driver takes a socket's folder as a parameter. */

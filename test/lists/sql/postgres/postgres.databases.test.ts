@@ -74,6 +74,24 @@ describe('rows of PostgreSQL', () => {
   });
 });
 
+describe('a URL with settings that the server refuses', () => {
+  test.each([
+    ['-c search_path=a,,b', 'search_path'],
+    ['-c no_such_setting=1', 'no_such_setting'],
+    ['-c DateStyle=never', 'DateStyle'],
+    ['-c max_connections=1', 'max_connections'],
+    ['--what', '--what'],
+  ])('%s is told in its words, before anything is sent', async (options, words) => {
+    const url = new URL(inject('postgresUrl'));
+    url.searchParams.set('options', options);
+    const error = await rejection(readAll(query('SELECT 1', url.href)));
+    expect(error).toMatchObject({ code: 'invalid_option' });
+    expect(error.message).toContain(words);
+    const sink = postgresSink({ url: url.href, into: newName() });
+    expect(exitCodeOf(await rejection(sink.check?.(1) ?? Promise.resolve()))).toBe(2);
+  });
+});
+
 describe('a table of PostgreSQL', () => {
   test('takes names to the letter, and its schema with them', async () => {
     const { ask, sink, source, table } = await postgres.open();
