@@ -52,8 +52,8 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
 /** Whether the failed request was surely not carried out. */
 export function isSurelyRefused(error: unknown): boolean {
   if (isWithoutAnswer(error)) return false;
-  // A redirect may also answer a request that was carried out (303).
-  if (error instanceof ApiError) return error.code !== 'redirected';
+  // A redirect (303) or a status that no operation shows (409) may also answer a request that was carried out.
+  if (error instanceof ApiError) return !['redirected', 'unexpected_status'].includes(error.code);
   // Given up after refusals alone, or before it was sent.
   if (error instanceof DeadlineError) return error.sent === 'no';
   return error instanceof TransportError || error instanceof ConfigurationError;

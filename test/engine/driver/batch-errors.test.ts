@@ -108,7 +108,7 @@ describe('classifyError', () => {
 });
 
 describe('isSurelyRefused', () => {
-  it.each([400, 401, 402, 403, 404, 409, 413, 422, 429].map((status) => refusal(status, 'any')))(
+  it.each([400, 401, 402, 403, 404, 413, 422, 429].map((status) => refusal(status, 'launchBatch')))(
     'holds for %s',
     (error) => {
       expect(isSurelyRefused(error)).toBe(true);
@@ -125,7 +125,7 @@ describe('isSurelyRefused', () => {
   it.each([
     lostAnswer('any'),
     oddAnswer('any'),
-    ...[301, 303, 408, 500, 502].map((status) => refusal(status, 'any')),
+    ...[301, 303, 408, 409, 500, 502].map((status) => refusal(status, 'any')),
     new DeadlineError('m'),
     new DeadlineError('m', { sent: 'unknown' }),
     new Error('killed'),
