@@ -34,8 +34,8 @@ const named = [
 ];
 
 const setups: Readonly<Record<string, string>> = {
-  databases: 'test/lists/sql/setup.ts',
-  'long-databases': 'test/lists/sql/setup.ts',
+  databases: 'test/lists/sql/harness/setup.ts',
+  'long-databases': 'test/lists/sql/harness/setup.ts',
 };
 
 /** A third of the time would go into it. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type Clock, createService, networkEngine } from '../../src/service/index.js';
 import { createTestClock } from '../../src/testing/index.js';
 import { createFastClock } from '../../src/testing/test-clock.js';
-import { buildService, startService } from '../service/service-process.js';
+import { buildService, startService } from '../service/process/service-process.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
 import {

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { describeOutage, planCopies, simulateCopy } from './copied-state.js';
-import { cells } from './fault.js';
+import { describeOutage, planCopies, simulateCopy } from './stories/copied-state.js';
+import { cells } from './faults/fault.js';
 import { inWorkers, parseShare, sendBack } from './in-workers.js';
 import { useLightSignals } from './light-signals.js';
-import { simulateNights } from './nights.js';
-import { describePair, planPairs, samplePairs, simulatePair } from './pairs.js';
-import { simulateShared } from './shared-workers.js';
-import { simulate, type Simulated } from './simulate.js';
+import { simulateNights } from './stories/nights.js';
+import { describePair, planPairs, samplePairs, simulatePair } from './stories/pairs.js';
+import { simulateShared } from './stories/shared-workers.js';
+import { simulate, type Simulated } from './stories/simulate.js';
 import { count, emptyTally, printFailed, sum, type Tally } from './tally.js';
 
 /** From so many seeds on, a cell that none has reached is an error of the simulation. */

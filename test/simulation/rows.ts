@@ -9,9 +9,9 @@ import type { Sink } from '../../src/lists/rows/sink.js';
 import type { Source } from '../../src/lists/rows/source.js';
 import type { FileSystem } from '../../src/platform/files/file-system.js';
 import { writeWhole } from '../../src/platform/files/whole-file.js';
-import { durableText, exists, textOf, type Disk } from './memory-files.js';
+import { durableText, exists, textOf, type Disk } from './memory/memory-files.js';
 import type { Random } from './random.js';
-import { verdictOf } from './verdict.js';
+import { verdictOf } from './service/verdict.js';
 import type { Life, World } from './world.js';
 
 const header = ['id', 'email', 'phone', 'country'];

@@ -1,4 +1,4 @@
-import type { Simulated } from './simulate.js';
+import type { Simulated } from './stories/simulate.js';
 
 /** What many simulations came to. */
 export interface Tally {

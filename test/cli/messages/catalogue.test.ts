@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { expectPage } from '../../docs/expect-page.js';
+import { expectPage } from '../../docs/made/expect-page.js';
 import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { catalogue } from '../../../src/cli/messages/catalogue.js';
 import { type EventName, type Message, sentencesOf } from '../../../src/cli/messages/message.js';

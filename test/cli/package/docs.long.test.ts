@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService, type Service } from '../../../src/service/index.js';
 import { allPages, mainJobOf, Page, projectRoot, type Block } from '../../docs/page.js';
-import { plainLines, type PlainLine } from '../../docs/plain-lines.js';
+import { plainLines, type PlainLine } from '../../docs/examples/plain-lines.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { runShell, runSluice, startSluice, type Ended } from '../harness/run-sluice.js';
 

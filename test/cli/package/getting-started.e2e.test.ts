@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService, type Service } from '../../../src/service/index.js';
 import { Page, projectRoot, tableRows, type Block } from '../../docs/page.js';
-import { plainLines } from '../../docs/plain-lines.js';
+import { plainLines } from '../../docs/examples/plain-lines.js';
 import { csvRows } from '../harness/csv-cells.js';
 import { runInProcess } from '../harness/run-in-process.js';
 

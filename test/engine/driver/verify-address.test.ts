@@ -5,7 +5,7 @@ import { caught, createTestClient } from '../../client/test-client.js';
 import { startServer } from '../../client/test-server.js';
 import { emailRecordOf } from '../results/export-reading.js';
 import { chargesOf } from '../../cli/harness/charges.js';
-import { withClient } from '../streams/with-client.js';
+import { withClient } from '../streams/harness/with-client.js';
 
 const emailRecord = emailRecordOf('Ana@Mail.example');
 const phoneRecord = {

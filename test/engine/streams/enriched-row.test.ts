@@ -6,7 +6,7 @@ import { Plan } from '../../../src/engine/plan/plan.js';
 import { RowEnricher } from '../../../src/engine/streams/enriched-row.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { recordOf } from './record-service.js';
+import { recordOf } from './harness/record-service.js';
 
 function createPlan(): Plan {
   return new Plan({

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { mergeExports, type SavedExport } from '../../../src/engine/streams/merge-exports.js';
 import { caught } from '../../client/test-client.js';
-import { recordOf } from './record-service.js';
+import { recordOf } from './harness/record-service.js';
 import { withFolder } from '../../service/with-service.js';
 
 const rows = [

@@ -18,8 +18,8 @@ import { rowsToBatches } from '../../../src/engine/streams/rows-to-batches.js';
 import { StreamPlan } from '../../../src/engine/streams/stream-plan.js';
 import { makeBatch } from '../driver/driving.js';
 import { caught } from '../../client/test-client.js';
-import { countRows, numberedRow } from './counted-rows.js';
-import { recordOf, RecordService } from './record-service.js';
+import { countRows, numberedRow } from './harness/counted-rows.js';
+import { recordOf, RecordService } from './harness/record-service.js';
 
 const options = { email: ['email'], country: 'US' } as const;
 

@@ -7,10 +7,10 @@ import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
 import { caught } from '../../client/test-client.js';
 import { reasonWords } from '../../../src/report/sentences/reason-words.js';
-import { countRows, numberedRow } from './counted-rows.js';
-import { untilQuiet } from './quiet.js';
-import { recordOf, RecordService } from './record-service.js';
-import { withClient } from './with-client.js';
+import { countRows, numberedRow } from './harness/counted-rows.js';
+import { untilQuiet } from './harness/quiet.js';
+import { recordOf, RecordService } from './harness/record-service.js';
+import { withClient } from './harness/with-client.js';
 
 const quick = { email: ['email'], country: 'US', pollIntervalMs: 0 } as const;
 

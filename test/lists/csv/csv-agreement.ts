@@ -1,6 +1,6 @@
 import { isSluiceError } from '../../../src/platform/errors/is-sluice-error.js';
 import { isRefusedOnPurpose, referenceRows, referenceText } from './csv-reference.js';
-import { scanCsv } from '../files/scan-csv.js';
+import { scanCsv } from './scan-csv.js';
 
 /** Everything the scanner says of a file, or that it refuses it. */
 export function scanned(pieces: readonly Buffer[], hasHeader: boolean): unknown {

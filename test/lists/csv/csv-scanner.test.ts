@@ -6,7 +6,7 @@ import type { CsvChunk } from '../../../src/lists/csv/csv-chunk.js';
 import { invalidText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import { expected, scanned } from './csv-agreement.js';
 import { anyBytes, cutBytes, damagedFile, wellFormedFile } from './csv-reference.js';
-import { scanCsv } from '../files/scan-csv.js';
+import { scanCsv } from './scan-csv.js';
 
 const cuts = fc.array(fc.nat(1000), { maxLength: 12 });
 

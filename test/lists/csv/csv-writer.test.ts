@@ -10,8 +10,8 @@ import { invalidText, type RowChunk } from '../../../src/lists/rows/chunks/row-c
 import type { OpenSinkOptions, OutputCell } from '../../../src/lists/rows/sink.js';
 import type { SourceReading } from '../../../src/lists/rows/source.js';
 import { cutBytes, isRefusedOnPurpose, referenceRows, wellFormedFile } from './csv-reference.js';
-import { MemoryOutput } from '../files/memory-output.js';
-import { scanCsv } from '../files/scan-csv.js';
+import { MemoryOutput } from '../files/outputs/memory-output.js';
+import { scanCsv } from './scan-csv.js';
 
 /** Outcome `n` of column `k` has the cells `cells[k][n]`. */
 type Cells = readonly (readonly (readonly OutputCell[])[])[];

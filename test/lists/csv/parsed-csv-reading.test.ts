@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource, streamSource } from '../../../src/index.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 
 const at = useTemporaryFolder();

@@ -40,9 +40,9 @@ import {
 } from 'parquet-wasm';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../src/index.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
-import { startVerifying } from '../sql/verify-rows.js';
+import { startVerifying } from '../sql/harness/verify-rows.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const at = useTemporaryFolder();

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource, rowsSource } from '../../../src/index.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const at = useTemporaryFolder();

@@ -18,7 +18,7 @@ import {
   type Sink,
 } from '../../../src/index.js';
 import { createService } from '../../../src/service/index.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 import { zipOf } from '../xlsx/zip-entries.js';

@@ -5,7 +5,7 @@ import { fileSink, fileSource, type Source } from '../../../src/index.js';
 import { limitedSource } from '../../../src/lists/rows/sources/derived-sources.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
-import { startVerifying } from '../sql/verify-rows.js';
+import { startVerifying } from '../sql/harness/verify-rows.js';
 
 const at = useTemporaryFolder();
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' } as const;

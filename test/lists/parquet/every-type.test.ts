@@ -3,12 +3,12 @@ import ExcelJS from 'exceljs';
 import { parquetSchema, parquetMetadata, type LogicalType, type SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import { expectPage } from '../../docs/expect-page.js';
+import { expectPage } from '../../docs/made/expect-page.js';
 import { fileSink, fileSource } from '../../../src/index.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
-import { startVerifying } from '../sql/verify-rows.js';
+import { startVerifying } from '../sql/harness/verify-rows.js';
 import { bytes, hex, leafPaths, optional, repeated, required, text } from './schema-elements.js';
 
 const at = useTemporaryFolder();

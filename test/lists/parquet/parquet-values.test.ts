@@ -12,7 +12,7 @@ import {
 } from '../../../src/lists/parquet/parquet-values.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { addedColumnsOf } from '../rows/added-columns.js';
 import { writeRows } from '../rows/read-rows.js';
 import { optional } from './schema-elements.js';

@@ -4,7 +4,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../src/index.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { leafPaths, optional, repeated, required, text } from './schema-elements.js';
 

@@ -1,6 +1,6 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { exportedNames, runExample } from '../../docs/docstring-examples.js';
+import { exportedNames, runExample } from '../../docs/examples/docstring-examples.js';
 import { withS3 } from '../../servers/start-s3.js';
 
 it('the examples of sluice/s3 run', async () => {

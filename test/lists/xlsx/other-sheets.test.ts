@@ -3,7 +3,7 @@ import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fileSink, fileSource, splitSink } from '../../../src/index.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { unzip, zipOf } from './zip-entries.js';
 
 const at = useTemporaryFolder();

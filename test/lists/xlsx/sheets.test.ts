@@ -6,7 +6,7 @@ import { findColumn } from '../../../src/engine/columns/column-lookup.js';
 import { fileSink, fileSource, partsSink, streamSink } from '../../../src/index.js';
 import type { OpenSourceOptions } from '../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 
 const at = useTemporaryFolder();
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../src/index.js';
 import { shownDigits } from '../../../src/lists/xlsx/number-format.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
-import { carry } from '../sql/carry.js';
+import { carry } from '../sql/harness/carry.js';
 import { unzip, zipOf } from './zip-entries.js';
 
 const at = useTemporaryFolder();

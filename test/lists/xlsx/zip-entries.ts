@@ -1,7 +1,7 @@
 import { openRandomFile } from '../../../src/platform/files/random-file.js';
 import { readZipDirectory, readZipEntry } from '../../../src/lists/xlsx/zip/zip-reader.js';
 import { ZipWriter } from '../../../src/lists/xlsx/zip/zip-writer.js';
-import { MemoryOutput } from '../files/memory-output.js';
+import { MemoryOutput } from '../files/outputs/memory-output.js';
 
 /** A zip archive of these files, by name. */
 export async function zipOf(

@@ -6,9 +6,9 @@ import { run } from '../../../src/engine/runs/run.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { withFolder } from '../../service/with-service.js';
-import { untilQuiet } from '../../engine/streams/quiet.js';
+import { untilQuiet } from '../../engine/streams/harness/quiet.js';
 import { chargesOf } from '../../cli/harness/charges.js';
-import { withClient } from '../../engine/streams/with-client.js';
+import { withClient } from '../../engine/streams/harness/with-client.js';
 
 const source = Array.from({ length: 300 }, (_, id) => ({ email: `good+${id}@sluice.test` }));
 const columns = { email: ['email'], country: 'US', pollIntervalMs: 1 } as const;

@@ -11,7 +11,7 @@ import { readRunStatus } from '../../../../src/engine/runs/reporting/read-status
 import { run } from '../../../../src/engine/runs/run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import { withFolder } from '../../../service/with-service.js';
-import { withSizeLimit, type SizeLimit } from '../size-limit.js';
+import { withSizeLimit, type SizeLimit } from './size-limit.js';
 import { systemError, watchedFiles } from '../watched-files.js';
 import type { Given } from '../../../platform/given.js';
 

@@ -16,7 +16,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { serveList, withWebServer } from '../../../lists/remote/web-server.js';
 import type { Given } from '../../../platform/given.js';
 import { withFolder } from '../../../service/with-service.js';
-import { withClient } from '../../streams/with-client.js';
+import { withClient } from '../../streams/harness/with-client.js';
 
 let folder: string;
 let service: Service;

@@ -15,7 +15,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { besidePath } from '../../../../src/platform/files/whole-file.js';
 import { withFolder } from '../../../service/with-service.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
-import { withClient } from '../../streams/with-client.js';
+import { withClient } from '../../streams/harness/with-client.js';
 
 let folder: string;
 let service: Service;

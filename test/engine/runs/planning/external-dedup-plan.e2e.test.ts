@@ -17,7 +17,7 @@ import type { ServiceOptions } from '../../../../src/service/index.js';
 import type { Given } from '../../../platform/given.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { Nights } from '../../history/nightly.js';
-import { withSizeLimit } from '../size-limit.js';
+import { withSizeLimit } from '../execution/size-limit.js';
 import { systemError, watchedFiles } from '../watched-files.js';
 
 let folder: string;

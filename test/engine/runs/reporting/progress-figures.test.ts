@@ -11,7 +11,7 @@ import {
 import { RunFigures } from '../../../../src/cli/terminal/run-figures.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
 import { useTemporaryFolder } from '../../../lists/files/temporary-folder.js';
-import { withClient } from '../../streams/with-client.js';
+import { withClient } from '../../streams/harness/with-client.js';
 
 const at = useTemporaryFolder();
 

@@ -13,7 +13,7 @@ import type {
 import type { FaultPlan } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { startFront } from '../../../cli/harness/front.js';
-import { dieBehind } from '../../../lists/sql/spoilt-sinks.js';
+import { dieBehind } from '../../../lists/sql/harness/spoilt-sinks.js';
 import { Nights } from '../../history/nightly.js';
 import { systemError, watchedFiles } from '../watched-files.js';
 import type { Given } from '../../../platform/given.js';

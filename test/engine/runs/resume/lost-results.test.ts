@@ -5,7 +5,7 @@ import { run } from '../../../../src/engine/runs/run.js';
 import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
 import { withFolder } from '../../../service/with-service.js';
-import { withClient } from '../../streams/with-client.js';
+import { withClient } from '../../streams/harness/with-client.js';
 
 it.each([
   ['fetches results again that were lost here and are on the service', true],

@@ -11,7 +11,7 @@ import { parseScript } from '../../../lists/sql/warehouse/grammars.js';
 import { withService, withFolder } from '../../../service/with-service.js';
 import { askDuckdb } from '../../../lists/sql/duckdb/ask-duckdb.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 
 vi.setConfig({ testTimeout: 300_000 });
 

@@ -7,7 +7,7 @@ import { startFront } from '../../../cli/harness/front.js';
 import { startSluice } from '../../../cli/harness/run-sluice.js';
 import { withService, withFolder } from '../../../service/with-service.js';
 import type { Service } from '../../../../src/service/index.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 
 vi.setConfig({ testTimeout: 240_000 });
 

@@ -10,7 +10,7 @@ import { startRedis } from '../../../servers/start-redis.js';
 import type { Service } from '../../../../src/service/index.js';
 import { withService, withFolder } from '../../../service/with-service.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 

@@ -5,7 +5,7 @@ import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js'
 import { TestClock } from '../../../../src/testing/test-clock.js';
 import { describeRunStore } from '../run-store-suite.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 import { planEntry } from '../example-entries.js';
 import { batch, claimOne, runEntry } from './store-place.js';
 

@@ -10,7 +10,7 @@ import {
 import { noRows } from '../../../../src/engine/stores/shared/shared-status.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { SchemaCalls } from '../../../../src/engine/stores/postgres/store-calls.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 import { TestClock } from '../../../../src/testing/test-clock.js';
 import { planEntry } from '../example-entries.js';
 import { batch, openStore, progress, runEntry } from './store-place.js';

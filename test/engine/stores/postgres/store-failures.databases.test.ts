@@ -5,11 +5,11 @@ import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
 import { StoreConnection } from '../../../../src/engine/stores/postgres/store-connection.js';
 import { createTestClock } from '../../../../src/testing/test-clock.js';
-import { startCountingProxy } from '../../../lists/sql/counting-proxy.js';
+import { startCountingProxy } from '../../../lists/sql/harness/counting-proxy.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
-import { rejection } from '../../../lists/sql/rejection.js';
+import { rejection } from '../../../lists/sql/harness/rejection.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 import { planEntry } from '../example-entries.js';
 import { batch, claimOne, openStore, progress, runEntry, stages } from './store-place.js';
 

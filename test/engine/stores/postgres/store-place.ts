@@ -14,7 +14,7 @@ import type {
 } from '../../../../src/engine/stores/run-store.js';
 import { systemClock, type Clock } from '../../../../src/platform/waiting/clock.js';
 import { exampleSummary } from '../../../report/page/example-report.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 import { exported, planEntry, runEntry as exampleEntry } from '../example-entries.js';
 
 const { signal } = new AbortController();

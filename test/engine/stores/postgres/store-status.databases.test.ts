@@ -15,7 +15,7 @@ import {
 } from '../../../../src/engine/runs/reporting/run-progress.js';
 import { exampleSummary } from '../../../report/page/example-report.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
-import { newName } from '../../../lists/sql/new-name.js';
+import { newName } from '../../../lists/sql/harness/new-name.js';
 import { batch, claimOne, progress, runEntry } from './store-place.js';
 
 const { signal } = new AbortController();

@@ -5,8 +5,8 @@ import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-s
 import { makeCertificate } from '../../../servers/make-certificate.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
-import { rejection } from '../../../lists/sql/rejection.js';
-import { urlOf, newName } from '../../../lists/sql/new-name.js';
+import { rejection } from '../../../lists/sql/harness/rejection.js';
+import { urlOf, newName } from '../../../lists/sql/harness/new-name.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { planEntry } from '../example-entries.js';
 import { batch, claimOne, liveThrough, openStore, progress, runEntry } from './store-place.js';

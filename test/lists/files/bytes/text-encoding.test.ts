@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../../src/index.js';
 import { detectEncoding } from '../../../../src/lists/files/bytes/text-encoding.js';
-import { carry } from '../../sql/carry.js';
+import { carry } from '../../sql/harness/carry.js';
 import { useTemporaryFolder } from '../temporary-folder.js';
 
 const at = useTemporaryFolder();

@@ -4,7 +4,7 @@ import {
   BlockOutput,
   createStreamOutput,
 } from '../../../../src/lists/files/outputs/byte-output.js';
-import { MemoryOutput } from '../memory-output.js';
+import { MemoryOutput } from './memory-output.js';
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { BytesTaker } from '../../rows/bytes-taker.js';

@@ -14,10 +14,10 @@ import {
 } from '../../../../src/index.js';
 import { sinkChecks } from '../../../../src/testing/index.js';
 import { csvCells } from '../../../cli/harness/csv-cells.js';
-import { dieBehind } from '../../sql/spoilt-sinks.js';
-import { readAll } from '../../sql/carry.js';
-import { rejection } from '../../sql/rejection.js';
-import { startVerifying } from '../../sql/verify-rows.js';
+import { dieBehind } from '../../sql/harness/spoilt-sinks.js';
+import { readAll } from '../../sql/harness/carry.js';
+import { rejection } from '../../sql/harness/rejection.js';
+import { startVerifying } from '../../sql/harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 
 interface Manifest {

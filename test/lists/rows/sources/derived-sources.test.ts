@@ -16,7 +16,7 @@ import {
 import { limitedSource } from '../../../../src/lists/rows/sources/derived-sources.js';
 import type { Service } from '../../../../src/service/index.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
-import { withClient } from '../../../engine/streams/with-client.js';
+import { withClient } from '../../../engine/streams/harness/with-client.js';
 import { withFolder } from '../../../service/with-service.js';
 import { textsOf } from '../read-rows.js';
 

@@ -10,11 +10,16 @@ import { run } from '../../../../src/engine/runs/run.js';
 import { verifyRows } from '../../../../src/engine/streams/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
-import { withClient } from '../../../engine/streams/with-client.js';
+import { withClient } from '../../../engine/streams/harness/with-client.js';
 import { copyRows, readCopiedRows } from '../../../../src/lists/rows/sources/read-once.js';
 import { StateDirectory } from '../../../../src/engine/stores/directory/state-directory.js';
 import { systemFiles } from '../../../../src/platform/files/file-system.js';
-import { createDisk, durableText, memoryFiles, textOf } from '../../../simulation/memory-files.js';
+import {
+  createDisk,
+  durableText,
+  memoryFiles,
+  textOf,
+} from '../../../simulation/memory/memory-files.js';
 import { Random } from '../../../simulation/random.js';
 import { Life, World } from '../../../simulation/world.js';
 

@@ -7,12 +7,12 @@ import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index
 import { fileSink, rowsSource, streamRun, type Source } from '../../../../src/index.js';
 import { csvCells } from '../../../cli/harness/csv-cells.js';
 import { runInProcess } from '../../../cli/harness/run-in-process.js';
-import { carry, readAll } from '../carry.js';
-import { rejection } from '../rejection.js';
+import { carry, readAll } from '../harness/carry.js';
+import { rejection } from '../harness/rejection.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
 import { makePeople } from '../suite/people.js';
-import { startVerifying } from '../verify-rows.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 import { askDuckdb } from './ask-duckdb.js';
 import { duckdb } from './duckdb-database.js';

@@ -3,7 +3,7 @@ import mysql from 'mysql2/promise';
 import { inject, onTestFinished } from 'vitest';
 import { mysqlSink, mysqlSource } from '../../../../src/lists/sql/mysql/index.js';
 import type { Cells, Database } from '../suite/database.js';
-import { newName, urlOf } from '../new-name.js';
+import { newName, urlOf } from '../harness/new-name.js';
 import { askMysql } from './ask-mysql.js';
 
 const url = (): string => inject('mysqlUrl');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { rowsSource } from '../../../../src/index.js';
-import { rejection } from '../rejection.js';
+import { rejection } from '../harness/rejection.js';
 import { describeDatabase } from '../suite/describe-database.js';
-import { startVerifying } from '../verify-rows.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import { mariadb } from './mysql-database.js';
 
 describeDatabase(mariadb);

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
 import { JsonText } from '../../../../src/lists/rows/values/kinds.js';
 import type { Cells, Database } from '../suite/database.js';
-import { newName, urlOf } from '../new-name.js';
+import { newName, urlOf } from '../harness/new-name.js';
 import { askPostgres } from './ask-postgres.js';
 
 const url = (): string => inject('postgresUrl');

@@ -3,9 +3,9 @@ import { rowsSentence } from '../../../../src/report/sentences/list-sentences.js
 import { describe, expect, test, vi } from 'vitest';
 import type { RunProgress, Sink } from '../../../../src/index.js';
 import type { JoinedRows } from '../../../../src/lists/rows/sink.js';
-import { changeFirst } from '../spoilt-sinks.js';
-import { rejection } from '../rejection.js';
-import { startVerifying } from '../verify-rows.js';
+import { changeFirst } from '../harness/spoilt-sinks.js';
+import { rejection } from '../harness/rejection.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, DatabaseServer, Place } from './database.js';
 import { cellsOf, makePeople } from './people.js';
 

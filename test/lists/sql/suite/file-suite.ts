@@ -1,9 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readAll } from '../carry.js';
-import { rejection } from '../rejection.js';
-import { startVerifying } from '../verify-rows.js';
+import { readAll } from '../harness/carry.js';
+import { rejection } from '../harness/rejection.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 import type { Database } from './database.js';
 import { makePeople } from './people.js';

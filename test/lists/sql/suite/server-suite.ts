@@ -2,10 +2,10 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { rowsSource, run, streamRun, type RunProgress, type Sink } from '../../../../src/index.js';
-import { startCountingProxy } from '../counting-proxy.js';
-import { readAll } from '../carry.js';
-import { rejection } from '../rejection.js';
-import { startVerifying } from '../verify-rows.js';
+import { startCountingProxy } from '../harness/counting-proxy.js';
+import { readAll } from '../harness/carry.js';
+import { rejection } from '../harness/rejection.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, DatabaseServer } from './database.js';
 
 /** A sink that counts what it gets. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { ConfigurationError, rowsSource, type Source } from '../../../../src/index.js';
-import { changeFirst, dieBehind } from '../spoilt-sinks.js';
-import { rejection } from '../rejection.js';
-import { startVerifying } from '../verify-rows.js';
+import { changeFirst, dieBehind } from '../harness/spoilt-sinks.js';
+import { rejection } from '../harness/rejection.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, Place, SinkOptions } from './database.js';
 import { cellsOf, countIn, makePeople } from './people.js';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSource, type Source } from '../../../../src/index.js';
-import { rejection } from '../rejection.js';
-import { startVerifying } from '../verify-rows.js';
+import { rejection } from '../harness/rejection.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 import type { Database, Place } from './database.js';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/lists/sql/warehouse/load-statement.js';
 import { kindNames } from '../../../../src/lists/rows/values/kinds.js';
 import { runInProcess } from '../../../cli/harness/run-in-process.js';
-import { rejection } from '../rejection.js';
+import { rejection } from '../harness/rejection.js';
 import { withFolder } from '../../../service/with-service.js';
 import { parseScript } from './grammars.js';
 

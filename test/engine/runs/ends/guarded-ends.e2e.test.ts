@@ -1,0 +1,257 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../../../src/client/client.js';
+import { InputError, OutputError } from '../../../../src/platform/errors/errors.js';
+import { fileSink } from '../../../../src/lists/files/file-sink.js';
+import { splitSink } from '../../../../src/engine/runs/output/split-sink.js';
+import { combinedSource } from '../../../../src/lists/rows/sources/combined-source.js';
+import type { RowChunk } from '../../../../src/lists/rows/chunks/row-chunk.js';
+import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';
+import type { Sink, SinkWriting } from '../../../../src/lists/rows/sink.js';
+import type { Source } from '../../../../src/lists/rows/source.js';
+import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
+import { run } from '../../../../src/engine/runs/run.js';
+import { streamRun } from '../../../../src/engine/runs/stream-run.js';
+import type { Service } from '../../../../src/service/index.js';
+import { caught } from '../../../client/test-client.js';
+import { withFolder } from '../../../service/with-service.js';
+import { withClient } from '../../streams/harness/with-client.js';
+
+let folder: string;
+let service: Service;
+let client: Client;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service, client } = await withClient());
+});
+
+const source = [{ email: 'good@sluice.test' }, { email: 'bad@sluice.test' }];
+const gone = new Error('the database went away');
+const fail = async (): Promise<never> => {
+  throw gone;
+};
+
+function settings() {
+  const columns = { email: ['email'], country: 'US', pollIntervalMs: 1 } as const;
+  return { client, stateDir: join(folder, 'state'), ...columns };
+}
+
+async function charges(): Promise<number> {
+  let count = 0;
+  for await (const _ of service.ledger()) count += 1;
+  return count;
+}
+
+/** A sink of a caller's own. */
+function ownSink(members: Partial<Sink>, writing: Partial<SinkWriting> = {}): Sink {
+  const nothing = async (): Promise<void> => undefined;
+  return {
+    name: 'the table',
+    check: nothing,
+    open: async () => ({ write: nothing, finish: nothing, abort: nothing, ...writing }),
+    ...members,
+  };
+}
+
+describe('what a sink of a caller throws is an OutputError, with the original as its cause', () => {
+  const broken: Record<string, () => Sink> = {
+    'in check()': () => ownSink({ check: fail }),
+    'at once in check()': () =>
+      ownSink({
+        check() {
+          throw gone;
+        },
+      }),
+    'in validate()': () => ownSink({ validate: fail }),
+    'at a row that it examines': () =>
+      ownSink({
+        validate: () => () => {
+          throw gone;
+        },
+      }),
+    'in open()': () => ownSink({ open: fail }),
+    'in write()': () => ownSink({}, { write: fail }),
+    'in finish()': () => ownSink({}, { finish: fail }),
+    'in the function of a rowsSink': () => rowsSink(fail, { name: 'the table' }),
+    'as one of two outputs': () =>
+      splitSink({
+        output: ownSink({}, { write: fail }),
+        rejects: fileSink(join(folder, 'rejects.csv')),
+        keep: { verdicts: ['valid'] },
+      }),
+  };
+  it.each(Object.entries(broken))('%s', async (_, sinkOf) => {
+    const error = await caught(run({ ...settings(), source, sink: sinkOf() }));
+    expect(error).toBeInstanceOf(OutputError);
+    expect(error).toMatchObject({
+      code: 'output_failed',
+      message: 'cannot write the table: the database went away',
+      cause: gone,
+    });
+    // The same call goes on, and pays for nothing twice.
+    const paid = await charges();
+    await run({ ...settings(), source, sink: rowsSink(() => undefined) });
+    expect([0, 2]).toContain(paid);
+    expect(await charges()).toBe(2);
+  });
+
+  it('and so is one that opens without its functions, whose results are kept', async () => {
+    const sink = ownSink({}, { finish: undefined as never });
+    await expect(run({ ...settings(), source, sink })).rejects.toMatchObject({
+      code: 'output_failed',
+      message:
+        'cannot write the table: what its open() gives has no function finish(); all results are kept: correct it and call again, nothing is paid twice',
+    });
+    expect(await charges()).toBe(2);
+    await run({ ...settings(), source, sink: ownSink({}) });
+    expect(await charges()).toBe(2);
+  });
+
+  it('also in a run that streams', async () => {
+    const { stateDir: _, ...given } = settings();
+    const error = await caught(streamRun({ ...given, source, sink: rowsSink(fail) }));
+    expect(error).toMatchObject({ code: 'output_failed', cause: gone });
+  });
+
+  it('and not what another failure of dropping it says', async () => {
+    const told: RunProgress[] = [];
+    const abort = async (): Promise<never> => {
+      throw new Error('no connection');
+    };
+    const error = await caught(
+      run({
+        ...settings(),
+        source,
+        sink: ownSink({}, { write: fail, abort }),
+        onProgress: (progress) => told.push(progress),
+      }),
+    );
+    expect(error).toMatchObject({ cause: gone });
+    const notice = {
+      stage: 'notice',
+      code: 'not_dropped',
+      fields: { why: expect.stringMatching('no connection') },
+    };
+    expect(told).toContainEqual(expect.objectContaining(notice));
+  });
+
+  it('but an error of the family and the reason of an abort pass as they are', async () => {
+    const full = new OutputError('the table is full');
+    const write = async (): Promise<never> => {
+      throw full;
+    };
+    const filled = ownSink({}, { write });
+    expect(await caught(run({ ...settings(), source, sink: filled }))).toBe(full);
+    const stop = new AbortController();
+    const stopping = rowsSink(() => {
+      stop.abort(gone);
+      stop.signal.throwIfAborted();
+    });
+    const { signal } = stop;
+    expect(await caught(run({ ...settings(), source, sink: stopping, signal }))).toBe(gone);
+  });
+});
+
+describe('a source of a caller', () => {
+  const chunk = (members: Partial<RowChunk> = {}): RowChunk => ({
+    length: 1,
+    byteSize: 16,
+    text: () => 'good@sluice.test',
+    ...members,
+  });
+  const cells = (text: () => unknown) => ({
+    header: ['email'],
+    chunks: [chunk({ text: text as RowChunk['text'] })],
+  });
+  /** One that gives what no compiler would let pass. */
+  const ownSource = (reading: unknown): Source => ({
+    name: 'the cursor',
+    async open({ wanted }) {
+      wanted(['email']);
+      const { chunks, ...rest } = reading as { readonly chunks?: Iterable<RowChunk> };
+      return {
+        ...rest,
+        ...(chunks && {
+          chunks: (async function* () {
+            yield* chunks;
+          })(),
+        }),
+      } as unknown as Awaited<ReturnType<Source['open']>>;
+    },
+  });
+  const broken: Record<string, readonly [unknown, string]> = {
+    'gives a number for a cell': [cells(() => 5), 'gives a number in column 1'],
+    'gives null for a cell': [cells(() => null), 'gives null in column 1'],
+    'has no header': [{ chunks: [] }, 'the header of its reading must be an array'],
+    'has no chunks': [{ header: ['email'] }, 'the chunks of its reading must be an async iterable'],
+    'gives a chunk without length': [
+      { header: ['email'], chunks: [{ text: () => 'x', byteSize: 1 }] },
+      'the length of a chunk must be a whole number',
+    ],
+    'gives rows in place of chunks': [
+      { header: ['email'], chunks: [{ email: 'good@sluice.test' }] },
+      'a chunk must be an object with a method text()',
+    ],
+  };
+  it.each(Object.entries(broken))('that %s is named, with what is wrong', async (_, given) => {
+    const [reading, words] = given;
+    const sink = join(folder, 'out.csv');
+    for (const own of [ownSource(reading), combinedSource([ownSource(reading)])]) {
+      const error = await caught(run({ ...settings(), source: own, sink }));
+      expect(error).toBeInstanceOf(InputError);
+      expect(error).toMatchObject({
+        code: 'input_malformed',
+        message: expect.stringMatching(/^the cursor is not what a source has to be: /),
+      });
+      expect((error as Error).message).toContain(words);
+    }
+    expect(await client.listBatches()).toEqual([]);
+  });
+
+  it('that throws ends the run with an InputError, with the original as its cause', async () => {
+    const sink = join(folder, 'out.csv');
+    const closed: Source = { name: 'the cursor', open: fail };
+    const torn = ownSource({
+      header: ['email'],
+      chunks: (function* () {
+        yield chunk();
+        throw gone;
+      })(),
+    });
+    for (const own of [closed, torn]) {
+      expect(await caught(run({ ...settings(), source: own, sink }))).toMatchObject({
+        code: 'input_unreadable',
+        message: 'cannot read the cursor: the database went away',
+        cause: gone,
+      });
+    }
+  });
+
+  it('that is rows with one that is none says which', async () => {
+    const sink = join(folder, 'out.csv');
+    const rows = (of: Iterable<unknown>) => of as Iterable<{ email: string }>;
+    const many = Array.from({ length: 700 }, () => ({ email: 'good@sluice.test' }));
+    const message = 'row 701 of rows must be an object of columns, not null';
+    for (const given of [rows([...many, null]), rows([...many, null].values())]) {
+      const error = await caught(run({ ...settings(), source: given, sink }));
+      expect(error).toMatchObject({ code: 'input_malformed', message });
+    }
+  });
+
+  it('that is as it has to be is read', async () => {
+    const sink = join(folder, 'out.csv');
+    const own: Source = {
+      ...ownSource({}),
+      open: async ({ wanted }) => {
+        wanted(['email']);
+        const chunks = (async function* () {
+          yield chunk();
+        })();
+        return { header: ['email'], chunks };
+      },
+    };
+    expect(await run({ ...settings(), source: own, sink })).toMatchObject({ rows: 1 });
+    expect(await readFile(sink, 'utf8')).toContain('good@sluice.test,verified');
+  });
+});

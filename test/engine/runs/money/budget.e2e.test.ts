@@ -1,0 +1,136 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../../../src/client/client.js';
+import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
+import { run } from '../../../../src/engine/runs/run.js';
+import { streamRun } from '../../../../src/engine/runs/stream-run.js';
+import type { Summary } from '../../../../src/engine/summary/summary.js';
+import type { Service, ServiceOptions } from '../../../../src/service/index.js';
+import { createFastClock } from '../../../../src/testing/test-clock.js';
+import { withFolder, withService } from '../../../service/with-service.js';
+import { MemoryDatabase } from '../../../simulation/memory/memory-database.js';
+import { memoryStore } from '../../../simulation/memory/memory-store.js';
+
+const used = { code: 'budget_exhausted' };
+const clock = createFastClock(20);
+
+let folder: string;
+let service: Service;
+let client: Client;
+let shared: MemoryDatabase;
+beforeEach(async () => {
+  folder = await withFolder();
+  shared = new MemoryDatabase(() => clock.now());
+});
+
+async function serve(changes: ServiceOptions = {}): Promise<void> {
+  ({ service } = await withService({ apiKey: 'a-key', ...changes }));
+  client = new Client(service);
+  onTestFinished(async () => client.close());
+}
+
+/** Of every four, the service verifies two, and removes two for their form. */
+function halfWrong(addresses: number): readonly string[] {
+  return Array.from({ length: addresses }, (_, id) =>
+    id % 4 < 2 ? `good${id}@sluice.test` : `wrong${id}@@sluice.test`,
+  );
+}
+
+async function write(rows: readonly string[], header = 'email'): Promise<void> {
+  await writeFile(join(folder, 'list.csv'), [header, ...rows, ''].join('\n'));
+}
+
+type Changes = Partial<RunOptions> & { readonly maxCredits?: number };
+type Work = (changes?: Changes) => Promise<Summary>;
+
+function settings() {
+  return {
+    source: join(folder, 'list.csv'),
+    sink: join(folder, 'out.csv'),
+    client,
+    email: ['email'],
+    country: 'US',
+    batchSize: 4,
+    pollIntervalMs: 10,
+    clock,
+  };
+}
+
+const alone: Work = async (changes) =>
+  run({ ...settings(), stateDir: join(folder, 'run'), ...changes } as RunOptions);
+
+/** @returns of the first, when all have ended */
+const together: Work = async (changes) => {
+  const store = memoryStore(shared, 3_600_000, async (call) => call());
+  const works = [1, 2, 3].map(async () => run({ ...settings(), store, ...changes } as RunOptions));
+  const [first] = await Promise.allSettled(works);
+  if (first?.status === 'fulfilled') return first.value;
+  throw first?.reason;
+};
+
+async function spent(): Promise<number> {
+  let sum = 0;
+  for await (const { credits } of service.ledger()) sum += credits;
+  return sum;
+}
+
+async function charges(): Promise<readonly string[]> {
+  const paid: string[] = [];
+  for await (const { address } of service.ledger()) paid.push(address);
+  expect(new Set(paid).size).toBe(paid.length);
+  return paid;
+}
+
+describe.each([
+  ['a process of its own', alone],
+  ['processes that share it', together],
+])('the budget of a run of %s', (_, work) => {
+  it.each([1, 4, 32])(
+    'is used as far as it goes where launches cost less than their addresses, %i at once',
+    async (concurrency) => {
+      await serve({ verifyDelayMs: 5 });
+      await write(halfWrong(80));
+      // Three batches have cost 6 when the fourth is launched, which costs 2.
+      await expect(work({ concurrency, maxCredits: 10 })).rejects.toMatchObject(used);
+      expect(await charges()).toHaveLength(8);
+      await expect(work({ concurrency, maxCredits: 21 })).rejects.toMatchObject(used);
+      expect(await charges()).toHaveLength(18);
+      expect(await work({ concurrency, maxCredits: 42 })).toMatchObject({
+        credits: { email: { spent: 40 } },
+      });
+      expect(await charges()).toHaveLength(40);
+    },
+  );
+
+  it('lets the phones go on while emails wait for credits', async () => {
+    await serve({ verifyDelayMs: 5 });
+    const rows = halfWrong(24).map((email, id) => `${email},+121337342${id + 10}`);
+    await write(rows, 'email,phone');
+    const both = { phone: ['phone'], concurrency: 4 };
+    await expect(work({ ...both, maxCredits: 8 })).rejects.toMatchObject(used);
+    const paid = await charges();
+    expect(paid.filter((address) => address.startsWith('+'))).toHaveLength(8);
+    expect(paid).toHaveLength(14);
+  });
+
+  it('has what a failed launch cost, and what is sent in its place', async () => {
+    const what = { batch: 'internal_error' } as const;
+    await serve({ faults: { faults: [{ operation: 'exportBatch', every: 3, times: 6, what }] } });
+    await write(halfWrong(80));
+    expect(await work({ maxCredits: 42 })).toMatchObject({ email: { buckets: { failed: 24 } } });
+    expect(await spent()).toBe(40);
+    const again = { retryFailed: true, concurrency: 4 };
+    await expect(work({ ...again, maxCredits: 47 })).rejects.toMatchObject(used);
+    expect(await spent()).toBe(44);
+    await work({ ...again, maxCredits: 80 });
+    expect(await spent()).toBe(52);
+  });
+});
+
+it('of a stream is used as far as it goes', async () => {
+  await serve({ verifyDelayMs: 5 });
+  await write(halfWrong(80));
+  await expect(streamRun({ ...settings(), maxCredits: 10 })).rejects.toMatchObject(used);
+  expect(await charges()).toHaveLength(8);
+});

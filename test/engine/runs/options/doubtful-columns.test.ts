@@ -1,0 +1,236 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { askAboutColumns } from '../../../../src/cli/job/questions.js';
+import {
+  Client,
+  estimateRun,
+  run,
+  rowsSink,
+  rowsSource,
+  streamRun,
+  type DoubtfulColumn,
+} from '../../../../src/index.js';
+import type { Reporter } from '../../../../src/cli/terminal/reporter.js';
+import { personAtTerminal } from '../../../cli/harness/at-terminal.js';
+import { withFolder, withService } from '../../../service/with-service.js';
+
+const rows = [{ email: 'Anna' }, { email: 'Bert' }, { email: 'good1@sluice.test' }];
+
+describe('onDoubtfulColumns', () => {
+  it.each(['durable', 'streaming'])('stops a %s run before anything is sent', async (kind) => {
+    const { service } = await withService();
+    const client = new Client(service);
+    const seen: unknown[] = [];
+    const stateDir = join(await withFolder(), 'state');
+    const options = {
+      source: rowsSource(rows),
+      sink: rowsSink(() => undefined),
+      client,
+      email: ['email'] as const,
+      country: 'US',
+      onDoubtfulColumns: (columns: readonly unknown[]) => {
+        seen.push(...columns);
+        return false;
+      },
+    };
+    const stopped = kind === 'durable' ? run({ ...options, stateDir }) : streamRun(options);
+    await expect(stopped).rejects.toMatchObject({ code: 'declined' });
+    expect(seen).toEqual([
+      {
+        name: 'email',
+        type: 'email',
+        filled: 3,
+        malformed: 2,
+        others: 0,
+        ambiguous: 0,
+        examples: [],
+        ambiguousRows: [],
+        needsPlus: false,
+      },
+    ]);
+    expect(await client.listBatches()).toEqual([]);
+    // Nothing is left that a run could go on with.
+    await expect(access(stateDir)).rejects.toThrow();
+  });
+
+  it('is not asked where the cells are lists, which no batch can hold', async () => {
+    const { service } = await withService();
+    const client = new Client(service);
+    const cells: readonly unknown[] = [['030 12345'], ['030 12346', '030 12347'], []];
+    const source = rowsSource(cells.map((phones) => ({ phones })));
+    const options = { source, phone: ['phones'] as const, country: 'DE' };
+    const refused = { code: 'column_of_lists' };
+    await expect(estimateRun(options)).rejects.toMatchObject(refused);
+    const sink = rowsSink(() => undefined);
+    const stateDir = join(await withFolder(), 'state');
+    const onDoubtfulColumns = () => true;
+    const started = run({ ...options, sink, client, stateDir, onDoubtfulColumns });
+    await expect(started).rejects.toMatchObject(refused);
+    expect(await client.listBatches()).toEqual([]);
+  });
+
+  const estimated = async (phones: readonly string[]) => {
+    const seen: DoubtfulColumn[] = [];
+    await estimateRun({
+      source: rowsSource(phones.map((phone) => ({ phone }))),
+      phone: ['phone'],
+      country: 'DE',
+      onDoubtfulColumns: (columns) => {
+        seen.push(...columns);
+        return true;
+      },
+    });
+    return seen;
+  };
+
+  it('is told of numbers that may have lost the + of another calling code', async () => {
+    const mixed = ['447400123456', '41791234503', '491711234500', '1715554401', '441171234567', ''];
+    expect(await estimated([...mixed, ...mixed])).toEqual([
+      {
+        name: 'phone',
+        type: 'phone',
+        filled: 10,
+        malformed: 0,
+        others: 0,
+        ambiguous: 8,
+        examples: ['447•••••••••', '417••••••••', '491•••••••••'],
+        ambiguousRows: [1, 2, 3, 5, 7],
+        needsPlus: false,
+      },
+    ]);
+  });
+
+  it('is not told of national numbers without their 0, some of which begin like calling codes', async () => {
+    const places = [
+      '30',
+      '40',
+      '89',
+      '221',
+      '211',
+      '711',
+      '69',
+      '341',
+      '351',
+      '4131',
+      '431',
+      '4531',
+    ];
+    const fixed = places.flatMap((place) =>
+      ['234567', '3456789', '45678901'].map((number) => place + number),
+    );
+    const mobiles = ['15122345678', '1601234567', '1711234567', '17612345678', '15771234567'];
+    expect(await estimated([...fixed, ...mobiles, ...mobiles, ...mobiles])).toEqual([]);
+    // One may be chance.
+    expect(await estimated(['447400123456', '1711234567', '0171 1234568'])).toEqual([]);
+  });
+
+  const numbers = (count: number, start: string): readonly string[] =>
+    Array.from({ length: count }, (_, at) => `${start}${String(1_000_000 + at).slice(1)}`);
+
+  it('is told of calling codes of other countries than the one for all rows', async () => {
+    const own = [...numbers(60, '+49 151 10'), ...numbers(15, '0049 151 20')];
+    const foreign = [...numbers(20, '+44 7400 '), ...numbers(15, '0041 79 3')];
+    const [told, ...more] = await estimated([...own, ...foreign, ...numbers(40, '0151 30')]);
+    expect(more).toEqual([]);
+    expect(told).toMatchObject({ filled: 150, malformed: 0, ambiguous: 0 });
+    expect(told?.foreign).toEqual({
+      cells: 35,
+      of: 110,
+      national: 40,
+      read_as: 'DE',
+      countries: [
+        { country: 'GB', cells: 20 },
+        { country: 'CH', cells: 15 },
+      ],
+    });
+  });
+
+  it('is told of numbers that are not of the countries of their rows, where these are a tenth', async () => {
+    const told = async (unfit: readonly string[], country: string) => {
+      const seen: DoubtfulColumn[] = [];
+      const of = (phones: readonly string[], rowCountry: string) =>
+        phones.map((phone) => ({ phone, country: rowCountry }));
+      await estimateRun({
+        source: rowsSource([
+          ...of(numbers(40, '0151 30'), 'DE'),
+          ...of(numbers(10, '+44 7400 '), 'GB'),
+          ...of(unfit, country),
+        ]),
+        phone: ['phone'],
+        countryColumn: 'country',
+        onDoubtfulColumns: (columns) => seen.push(...columns) > 0,
+      });
+      return seen.map(({ unfit: found }) => found);
+    };
+    expect(await told(numbers(5, '020 7'), 'DE')).toEqual([{ cells: 5, of: 45 }]);
+    expect(await told(numbers(5, '044 6'), 'CH')).toEqual([]);
+    expect(await told(numbers(4, '020 7'), 'DE')).toEqual([]);
+    expect(await told(numbers(10, '+44 7400 1'), 'DE')).toEqual([]);
+    // Of GS no numbers are known, and with text beside nobody can say.
+    expect(await told(numbers(10, '71'), 'GS')).toEqual([]);
+    expect(await told(numbers(10, 'Tel. 030 '), 'FR')).toEqual([]);
+  });
+
+  it.each([
+    // [with the country's own code, without one, abroad]: people write a + for those abroad alone.
+    [1000, 0, 100],
+    [0, 950, 50],
+    [50, 900, 50],
+    [20, 200, 10],
+    [3, 10, 4],
+  ])('is not told of %i own, %i national and a few foreign numbers', async (own, home, abroad) => {
+    const cells = [
+      ...numbers(own, '+49 151 10'),
+      ...numbers(home, '0151 20'),
+      ...numbers(abroad, '+44 7400 '),
+    ];
+    expect(await estimated(cells)).toEqual([]);
+  });
+
+  it('is not told of calling codes where each row has its country', async () => {
+    const seen: DoubtfulColumn[] = [];
+    const source = rowsSource(numbers(20, '+44 7400 ').map((phone) => ({ phone, land: 'DE' })));
+    for (const countries of [{ countryColumn: 'land' }, { countryFrom: 'phone' }] as const) {
+      await estimateRun({
+        source,
+        phone: ['phone'],
+        ...countries,
+        country: 'DE',
+        onDoubtfulColumns: (columns) => {
+          seen.push(...columns);
+          return true;
+        },
+      });
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it('is answered by whoever is at the terminal', async () => {
+    const reporter = { doubtful: () => undefined } as unknown as Reporter;
+    const signal = new AbortController().signal;
+    const column = {
+      name: 'email',
+      type: 'email',
+      filled: 3,
+      malformed: 2,
+      others: 0,
+      ambiguous: 0,
+      examples: [],
+      ambiguousRows: [],
+      needsPlus: false,
+    } as const;
+    const options = (given: readonly string[]) => ({ has: (name: string) => given.includes(name) });
+    for (const [answer, given, goesOn] of [
+      ['y', [], true],
+      ['n', [], false],
+      ['', [], false],
+      ['n', ['yes'], true],
+    ] as const) {
+      const person = personAtTerminal(answer);
+      const ask = askAboutColumns(options(given) as never, person, { reporter, signal });
+      expect(await ask([column])).toBe(goesOn);
+      expect(person.heard().includes('Verify them all the same?')).toBe(given.length === 0);
+    }
+  });
+});

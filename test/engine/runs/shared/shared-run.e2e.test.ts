@@ -1,0 +1,719 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { batchLabel } from '../../../../src/engine/batches/batch.js';
+import { Client } from '../../../../src/client/client.js';
+import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
+import { fileSink } from '../../../../src/lists/files/file-sink.js';
+import type { Sink } from '../../../../src/lists/rows/sink.js';
+import type { Source } from '../../../../src/lists/rows/source.js';
+import type { RunOptions, RunSettings } from '../../../../src/engine/runs/options/run-options.js';
+import { replayJournal, type RunState } from '../../../../src/engine/stores/run-state.js';
+import { abandonRun } from '../../../../src/engine/runs/abandon-run.js';
+import { run } from '../../../../src/engine/runs/run.js';
+import type { Summary } from '../../../../src/engine/summary/summary.js';
+import type { Service, ServiceOptions } from '../../../../src/service/index.js';
+import type { Clock } from '../../../../src/platform/waiting/clock.js';
+import { createFastClock } from '../../../../src/testing/test-clock.js';
+import { startFront } from '../../../cli/harness/front.js';
+import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
+import { MemoryDatabase } from '../../../simulation/memory/memory-database.js';
+import { eventually } from '../../../client/test-client.js';
+import { memoryStore, openMemoryStore } from '../../../simulation/memory/memory-store.js';
+
+const addresses = 40;
+const list = [
+  'id,email',
+  ...Array.from({ length: addresses }, (_, index) => `${index},good${index}@sluice.test`),
+  `${addresses},good1@sluice.test`,
+  '',
+].join('\n');
+/** Never over by itself within a test. */
+const leaseMs = 3_600_000;
+/** The time between two signs of life. */
+const beatMs = 1000;
+const hasty = createFastClock(20);
+let leaptMs = 0;
+/** Of all processes and their database. */
+const clock: Clock = { ...hasty, now: () => hasty.now() + leaptMs };
+
+let folder: string;
+let service: Service;
+let shared: MemoryDatabase;
+beforeEach(async () => {
+  folder = await withFolder();
+  await writeFile(join(folder, 'list.csv'), list);
+  shared = new MemoryDatabase(() => clock.now());
+});
+
+function state(): RunState {
+  return replayJournal(shared.entries, 'in memory');
+}
+
+async function serve(changes: ServiceOptions = {}): Promise<void> {
+  const account = changes.accounts ? {} : { apiKey: 'a-key' };
+  ({ service } = await withService({ verifyDelayMs: 20, ...account, ...changes }));
+}
+
+/** A process's way to the store: closed, whatever it asks waits. */
+class Way {
+  readonly store = memoryStore(shared, leaseMs, async (call) => {
+    await this.#open;
+    const answer = call();
+    await this.#open;
+    return answer;
+  });
+  #open: Promise<void> = Promise.resolve();
+
+  /** @returns what opens it again */
+  close(): () => void {
+    let open = (): void => undefined;
+    this.#open = new Promise((resolve) => {
+      open = resolve;
+    });
+    return open;
+  }
+}
+
+function clientOf(apiKey = 'a-key'): Client {
+  const client = new Client({ baseUrl: service.baseUrl, apiKey });
+  onTestFinished(async () => client.close());
+  return client;
+}
+
+function options(): RunOptions {
+  return {
+    source: join(folder, 'list.csv'),
+    sink: join(folder, 'out.csv'),
+    client: clientOf(),
+    email: ['email'],
+    country: 'US',
+    batchSize: 5,
+    concurrency: 2,
+    pollIntervalMs: 100,
+    clock,
+  };
+}
+
+/** What one process of a run does. */
+async function work(changes: Partial<RunSettings> = {}): Promise<Summary> {
+  return run({ ...options(), store: new Way().store, ...changes } as RunOptions);
+}
+
+/** Rows that no other process is given. */
+function oddSource(of: number, onRead: () => void = () => undefined): Source {
+  return rowsSource(
+    (async function* rows() {
+      onRead();
+      for (let id = 0; id < addresses; id += 1) {
+        yield { id: `${of}-${id}`, email: `good${id}@sluice.test` };
+      }
+    })(),
+  );
+}
+
+async function charges(): Promise<readonly string[]> {
+  const paid: string[] = [];
+  for await (const { address } of service.ledger()) paid.push(address);
+  return paid;
+}
+
+async function expectPaidOnce(): Promise<void> {
+  const paid = await charges();
+  expect(new Set(paid).size).toBe(paid.length);
+  expect(paid).toHaveLength(addresses);
+}
+
+let alone: Buffer | undefined;
+
+/** What a state directory's run writes of the list: the same for each test. */
+async function writtenAlone(): Promise<Buffer> {
+  if (alone) return alone;
+  const before = service;
+  await serve();
+  const sink = join(await withFolder(), 'alone.csv');
+  await run({ ...options(), sink });
+  service = before;
+  return (alone = await readFile(sink));
+}
+
+describe('run() with a store that many processes share', () => {
+  it.each([1, 7])(
+    'writes the bytes of a state directory with %i of them, and pays once',
+    async (workers) => {
+      await serve();
+      const summaries = await Promise.all(Array.from({ length: workers }, async () => work()));
+      await expectPaidOnce();
+      for (const summary of summaries) expect(summary).toEqual(summaries[0]);
+      expect(summaries[0]).toMatchObject({ rows: addresses + 1, email: { addresses } });
+      expect(summaries[0]?.batches).toHaveLength(addresses / 5);
+      expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+      expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    },
+  );
+
+  it('goes on with other batches at once when the service has taken the first', async () => {
+    const time = new ServiceClock();
+    await serve({ clock: time, verifyDelayMs: 1000 });
+    // The next sign of life never comes.
+    const sleep: Clock['sleep'] = async (ms, signal) =>
+      clock.sleep(ms === beatMs ? 3_600_000 : ms, signal);
+    const launched = new Set<string>();
+    const onProgress: RunSettings['onProgress'] = (progress) => {
+      if (progress.stage !== 'batch' || progress.state.stage !== 'verifying') return;
+      launched.add(batchLabel(progress.batch));
+    };
+    const summary = work({
+      concurrency: addresses / 5,
+      clock: { ...clock, sleep },
+      onProgress,
+    });
+    await expect.poll(() => launched.size, { message: 'launched batches' }).toBe(addresses / 5);
+    await time.run();
+    await summary;
+  });
+
+  it('outlives a process that is ended and one that is frozen, which then tells the same', async () => {
+    await serve();
+    const [ended, frozen] = [new AbortController(), new Way()];
+    let thaw = (): void => undefined;
+    // It has paid for a batch itself when nobody else works beside it, and nobody had it before.
+    const untilPaid = async (act: () => void, begin: (on: Partial<RunSettings>) => void) => {
+      const before = state().batches;
+      return new Promise<void>((resolve) => {
+        let isDone = false;
+        begin({
+          onProgress: (progress) => {
+            if (isDone || progress.stage !== 'batch' || progress.state.stage !== 'verifying')
+              return;
+            if (before.has(batchLabel(progress.batch))) return;
+            isDone = true;
+            act();
+            resolve();
+          },
+        });
+      });
+    };
+    let [first, second]: [Promise<unknown>, Promise<unknown>] = [
+      Promise.resolve(),
+      Promise.resolve(),
+    ];
+    await untilPaid(
+      () => (thaw = frozen.close()),
+      (on) => {
+        first = work({ ...on, store: frozen.store });
+      },
+    );
+    await untilPaid(
+      () => ended.abort(new Error('ended')),
+      (on) => {
+        second = work({ ...on, signal: ended.signal }).catch((error: unknown) => error);
+      },
+    );
+    expect(await second).toMatchObject({ message: 'ended' });
+    leaptMs += leaseMs;
+    const summaries = await Promise.all([work(), work()]);
+    const output = await readFile(join(folder, 'out.csv'));
+    thaw();
+    expect(await first).toEqual(summaries[0]);
+    expect(summaries[1]).toEqual(summaries[0]);
+    await expectPaidOnce();
+    expect(shared.handedOver).toBeGreaterThan(0);
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
+    expect(output).toEqual(await writtenAlone());
+  });
+
+  it('begins no second writing before the one is cleaned up whose claim it has lost', async () => {
+    await serve();
+    let exported = 0;
+    let [open, most, calls] = [0, 0, 0];
+    let endAbort: (() => void) | undefined;
+    const store = memoryStore(shared, leaseMs, async (call) => {
+      // All is driven by now, and another writing would have begun.
+      if (exported === addresses / 5) calls += 1;
+      if (calls === 20) endAbort?.();
+      return call();
+    });
+    const file = fileSink(join(folder, 'out.csv'));
+    const sink: Sink = {
+      name: file.name,
+      check: async (columns) => file.check(columns),
+      mayBeginEarly: async () => true,
+      async open(options) {
+        open += 1;
+        most = Math.max(most, open);
+        const writing = await file.open(options);
+        return {
+          write: async (rows) => writing.write(rows),
+          finish: async () => writing.finish(),
+          async abort() {
+            await new Promise<void>((resolve) => (endAbort = resolve));
+            open -= 1;
+            await writing.abort();
+          },
+        };
+      },
+    };
+    await work({
+      store,
+      sink,
+      onProgress: (progress) => {
+        if (progress.stage !== 'batch' || progress.state.stage !== 'exported') return;
+        exported += 1;
+        if (exported === 2) leaptMs += leaseMs;
+      },
+    });
+    expect(endAbort).toBeDefined();
+    expect(most).toBe(1);
+    await expectPaidOnce();
+  });
+
+  it.each(['uploaded', 'verifying', 'exported'])(
+    'pays once when its store is restored from before the first batch was %s',
+    async (stage) => {
+      await serve({ verifyDelayMs: stage === 'exported' ? 0 : 50 });
+      const ended = new AbortController();
+      let reached = 0;
+      const first = work({
+        signal: ended.signal,
+        onProgress: (progress) => {
+          if (progress.stage !== 'batch' || progress.state.stage !== stage) return;
+          reached += 1;
+          if (reached === 2) ended.abort(new Error('ended'));
+        },
+      });
+      await expect(first).rejects.toThrow('ended');
+      const { run: begun, plan } = state();
+      shared = new MemoryDatabase(() => clock.now());
+      const restored = await openMemoryStore(shared, { clock, leaseMs });
+      if (begun && plan) await restored.begin(begun, plan);
+      await restored.close();
+      const learned: string[] = [];
+      const onProgress: RunSettings['onProgress'] = (progress) => {
+        if (progress.stage === 'older_state') learned.push(...progress.learned);
+      };
+      await Promise.all([work({ onProgress }), work({ onProgress })]);
+      await expectPaidOnce();
+      // Each is told by the one that goes on with it.
+      expect(learned.length).toBeGreaterThanOrEqual(1);
+      expect(new Set(learned).size).toBe(learned.length);
+      expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+    },
+  );
+
+  it('counts launches that a restored store does not know of within a budget, before any other', async () => {
+    await serve({ verifyDelayMs: 50 });
+    const ended = new AbortController();
+    const first = work({
+      signal: ended.signal,
+      onProgress: (progress) => {
+        const isLaunched = progress.stage === 'batch' && progress.state.stage === 'verifying';
+        if (isLaunched) ended.abort(new Error('ended'));
+      },
+    });
+    await expect(first).rejects.toThrow('ended');
+    const { run: begun, plan } = state();
+    const before = await charges();
+    expect(before.length).toBeGreaterThan(0);
+    shared = new MemoryDatabase(() => clock.now());
+    const restored = await openMemoryStore(shared, { clock, leaseMs });
+    if (begun && plan) await restored.begin(begun, plan);
+    await restored.close();
+    const limited = { maxCredits: before.length };
+    for (const end of await Promise.allSettled([work(limited), work(limited)])) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+    }
+    expect(await charges()).toEqual(before);
+  });
+
+  it.each([1, 4])(
+    'gives all of %i processes the rows that one of them was given, where each is given others',
+    async (workers) => {
+      await serve();
+      const readings: number[] = [];
+      const summaries = await Promise.all(
+        Array.from({ length: workers }, async (_, at) =>
+          work({ source: oddSource(at, () => readings.push(at)) }),
+        ),
+      );
+      await expectPaidOnce();
+      for (const summary of summaries) expect(summary).toEqual(summaries[0]);
+      expect(readings).toHaveLength(1);
+      const output = await readFile(join(folder, 'out.csv'), 'utf8');
+      const ids = output
+        .trim()
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(',')[0]);
+      expect(ids).toEqual(
+        Array.from({ length: addresses }, (_, index) => `${readings[0]}-${index}`),
+      );
+      expect(shared.copyPart(0)).toBeUndefined();
+    },
+  );
+
+  it('has another process copy the source when the one that did has failed', async () => {
+    await serve();
+    const broken = rowsSource(
+      (async function* broken() {
+        yield { id: 1, email: 'good1@sluice.test' };
+        throw new Error('the connection is lost');
+      })(),
+    );
+    await expect(work({ source: broken })).rejects.toMatchObject({ code: 'input_unreadable' });
+    await work({ source: oddSource(1) });
+    await expectPaidOnce();
+  });
+
+  it('refuses a source that is too large for a copy, or another than was copied, before anything is sent', async () => {
+    await serve();
+    const large = rowsSource(
+      (async function* large() {
+        for (let id = 0; id < 1e9; id += 1) yield { id, email: `good${id}@sluice.test` };
+      })(),
+    );
+    await expect(work({ source: large })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('Export it to a file') as string,
+    });
+    const ended = new AbortController();
+    const first = work({
+      source: oddSource(1),
+      signal: ended.signal,
+      onProgress: ({ stage }) => {
+        if (stage === 'read') ended.abort(new Error('ended'));
+      },
+    });
+    await expect(first).rejects.toThrow('ended');
+    const other = { ...oddSource(2), decides: { query: 'select 2' } };
+    await expect(work({ source: other })).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringContaining('read in another way') as string,
+    });
+    expect(await charges()).toEqual([]);
+  });
+
+  it('refuses a source that is read once where the run was begun with a file', async () => {
+    await serve();
+    const ended = new AbortController();
+    const first = work({
+      signal: ended.signal,
+      onProgress: ({ stage }) => {
+        if (stage === 'read') ended.abort(new Error('ended'));
+      },
+    });
+    await expect(first).rejects.toThrow('ended');
+    await expect(work({ source: oddSource(1) })).rejects.toMatchObject({ code: 'state_mismatch' });
+    expect(await charges()).toEqual([]);
+  });
+
+  it('ends, and goes on when called again, where its store is restored in the last step', async () => {
+    await serve();
+    const restored = work({
+      onProgress: ({ stage }) => {
+        if (stage === 'written') shared.failOver(3, { isTold: true, isAhead: true });
+      },
+    });
+    await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
+    expect(await work()).toMatchObject({ rows: addresses + 1 });
+    await expectPaidOnce();
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+  });
+
+  it('ends, and goes on when called again, where its store is restored before it reads earlier results', async () => {
+    await serve();
+    const stop = new AbortController();
+    const first = work({
+      signal: stop.signal,
+      onProgress: (event) => {
+        const isKept = event.stage === 'batch' && event.state.stage === 'exported';
+        if (isKept) stop.abort(new Error('stopped'));
+      },
+    });
+    await expect(first).rejects.toThrow('stopped');
+    let isRestored = false;
+    const restored = work({
+      onProgress: (event) => {
+        if (isRestored || event.stage !== 'batch' || event.state.stage !== 'exported') return;
+        isRestored = true;
+        shared.failOver(12, { isTold: true, isAhead: true });
+      },
+    });
+    await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
+    leaptMs += leaseMs;
+    expect(await work()).toMatchObject({ rows: addresses + 1 });
+    await expectPaidOnce();
+  });
+
+  it('tells a finished run again to the same call, refuses another, and sends nothing', async () => {
+    await serve();
+    const summary = await work();
+    await writeFile(join(folder, 'list.csv'), 'email\nother@sluice.test\n');
+    const output = await readFile(join(folder, 'out.csv'));
+    const told: Summary[] = [];
+    const said: string[] = [];
+    const onProgress: RunOptions['onProgress'] = ({ stage }) => void said.push(stage);
+    const onSummary = async (again: Summary): Promise<void> => void told.push(again);
+    const again = { ...summary, already_finished: true };
+    expect(await work({ onSummary, onProgress })).toEqual(again);
+    expect(told).toEqual([again]);
+    expect(said).toEqual(['already_finished']);
+    const other = work({ onSummary, sink: join(folder, 'other.csv'), country: 'DE' });
+    await expect(other).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringMatching(
+        /`country` \(US when it began, DE now\).*`sink` \(|`sink` \(.*`country` \(/,
+      ),
+    });
+    await writeFile(join(folder, 'another.csv'), list);
+    const anotherList = work({ onSummary, source: join(folder, 'another.csv') });
+    await expect(anotherList).rejects.toThrow('`source` (');
+    const settings = { use_account_cache: false };
+    await expect(work({ settings })).rejects.toThrow('`settings`');
+    expect(told).toHaveLength(1);
+    expect(await readdir(folder)).not.toContain('other.csv');
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
+    await expectPaidOnce();
+  });
+
+  it('ends a process whose list, options, account or version are others, and goes on in the others', async () => {
+    const time = new ServiceClock();
+    await serve({
+      clock: time,
+      verifyDelayMs: 1000,
+      accounts: ['a-key', 'b-key'].map((key, at) => ({
+        name: `${at}`,
+        key,
+        emailCredits: 1000,
+        phoneCredits: 0,
+      })),
+    });
+    let onLaunched = (): void => undefined;
+    const launched = new Promise<void>((resolve) => (onLaunched = resolve));
+    const summary = work({
+      onProgress: (progress) => {
+        if (progress.stage === 'batch' && progress.state.stage === 'verifying') onLaunched();
+      },
+    });
+    await Promise.race([launched, summary]);
+    const other = join(folder, 'other.csv');
+    await writeFile(other, list.replace('good7@', 'good77@'));
+    const refused = [
+      [{ source: other }, 'its content differs'],
+      [{ batchSize: 6 }, '`batchSize`'],
+      [{ sink: join(folder, 'elsewhere.csv') }, '`sink`'],
+      [{ settings: { use_account_cache: false } }, '`settings.use_account_cache`'],
+      [{ client: clientOf('b-key') }, 'another account'],
+    ] as const;
+    for (const [changes, named] of refused) {
+      await expect(work(changes)).rejects.toMatchObject({
+        code: 'state_mismatch',
+        message: expect.stringContaining(named) as string,
+      });
+    }
+    await time.run();
+    expect(await summary).toMatchObject({ rows: addresses + 1 });
+    await expectPaidOnce();
+  });
+
+  it('stops all when the credits are used up, and goes on when called again', async () => {
+    await serve({ emailCredits: 23 });
+    const ends = await Promise.allSettled([work(), work(), work()]);
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'payment_required' } });
+    }
+    expect(await charges()).toHaveLength(20);
+    const again = await Promise.allSettled([work(), work()]);
+    for (const end of again) expect(end.status).toBe('rejected');
+    expect(await charges()).toHaveLength(20);
+  });
+
+  it('keeps one budget for all, and takes the word of the next', async () => {
+    await serve();
+    const ends = await Promise.allSettled([1, 2, 3].map(async () => work({ maxCredits: 32 })));
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+    }
+    expect(await charges()).toHaveLength(30);
+    const { stopped, budget } = state();
+    await expect(work({ batchSize: 4 })).rejects.toMatchObject({ code: 'state_mismatch' });
+    expect(state()).toMatchObject({ stopped, budget });
+    await Promise.all([work(), work({ maxCredits: addresses })]);
+    await expectPaidOnce();
+  });
+
+  it('leaves nothing that is launched when a budget is used up, whichever process has it', async () => {
+    await serve({ verifyDelayMs: 300 });
+    await Promise.all(
+      [1, 2].map(async () => {
+        await expect(work({ maxCredits: 7 })).rejects.toMatchObject({ code: 'budget_exhausted' });
+        const stages = [...state().batches.values()].map((batch) => batch.state.stage);
+        expect(stages).toContain('exported');
+      }),
+    );
+    expect(await charges()).toHaveLength(5);
+  });
+
+  it('gives email and phone each its own budget', async () => {
+    await serve();
+    const rows = Array.from({ length: 10 }, (_, id) =>
+      id < 5 ? `good${id}@sluice.test,+1213373425${id}` : `good${id}@sluice.test,`,
+    );
+    await writeFile(join(folder, 'list.csv'), ['email,phone', ...rows, ''].join('\n'));
+    const both = { phone: ['phone'], batchSize: 10, concurrency: 1 };
+    await expect(work({ ...both, maxCredits: 5 })).rejects.toMatchObject({
+      code: 'budget_exhausted',
+    });
+    expect(await charges()).toHaveLength(5);
+    await work(both);
+    expect(new Set(await charges()).size).toBe(15);
+    expect(await charges()).toHaveLength(15);
+  });
+
+  it('goes on without a budget where the last batch was too large for the one before', async () => {
+    await serve();
+    await expect(work({ batchSize: 1000, maxCredits: 1 })).rejects.toMatchObject({
+      code: 'budget_exhausted',
+    });
+    await work({ batchSize: 1000 });
+    await expectPaidOnce();
+  });
+
+  it('never overshoots a budget for any number of its batches, with eight processes', async () => {
+    await writeFile(join(folder, 'list.csv'), list.split('\n').slice(0, 13).join('\n'));
+    await serve();
+    for (let batches = 0; batches < 6; batches += 1) {
+      const maxCredits = 2 * batches + 1;
+      const changes = { batchSize: 2, concurrency: 1, maxCredits };
+      const ends = await Promise.allSettled(Array.from({ length: 8 }, async () => work(changes)));
+      for (const end of ends) {
+        expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+      }
+      expect(await charges()).toHaveLength(2 * batches);
+    }
+    expect(await work({ batchSize: 2, concurrency: 1, maxCredits: 12 })).toMatchObject({
+      rows: 12,
+    });
+    expect(new Set(await charges()).size).toBe(12);
+  });
+
+  it('says what to do with the name when the service refuses the form of the first batch', async () => {
+    await serve();
+    const front = await startFront({ ...service, apiKey: 'a-key' }, (request) =>
+      request === 'POST /v1/batch' ? { status: 422, body: { detail: 'no' } } : undefined,
+    );
+    const client = new Client({ baseUrl: front.baseUrl, apiKey: 'a-key' });
+    onTestFinished(async () => client.close());
+    await expect(work({ client })).rejects.toMatchObject({
+      code: 'batch_refused',
+      message: expect.stringMatching(
+        /the run in memory keeps its options.*abandon it.*another name/,
+      ) as string,
+    });
+    expect(await charges()).toEqual([]);
+  });
+
+  it('keeps those, too, to a budget that were told of none', async () => {
+    const time = new ServiceClock();
+    await serve({ clock: time, verifyDelayMs: 1000 });
+    const works = Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
+    await expect.poll(() => state().budget, { message: 'a budget' }).toMatchObject({ most: 10 });
+    await time.run();
+    for (const end of await works) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+    }
+    expect((await charges()).length).toBeLessThan(addresses);
+  });
+
+  it('stops those, too, whose own key is still taken, when that of one is not', async () => {
+    // Nothing that is launched ends within the test.
+    await serve({ verifyDelayMs: 3_600_000 });
+    let launches = 0;
+    const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, (request) => {
+      if (!/^POST .v1.batch.[^/]+$/.test(request)) return undefined;
+      launches += 1;
+      return launches === 1 ? { status: 401, body: { detail: 'no' } } : undefined;
+    });
+    const ends = await Promise.allSettled(
+      [1, 2, 3].map(async () => {
+        const client = new Client({ baseUrl, apiKey: 'a-key' });
+        onTestFinished(async () => client.close());
+        return work({ client });
+      }),
+    );
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unauthorized' } });
+    }
+  });
+
+  it('stops a process, too, that has all that is left in hand', async () => {
+    await serve({ verifyDelayMs: 3_600_000 });
+    const stop = async (): Promise<void> => {
+      const other = await openMemoryStore(shared, { clock, leaseMs });
+      const at = new Date().toISOString();
+      await other.record({ entry: 'stopped', code: 'abandoned', message: 'abandoned', at });
+      await other.close();
+    };
+    let launches = 0;
+    await expect(
+      work({
+        batchSize: addresses / 2,
+        onProgress: (progress) => {
+          if (progress.stage !== 'batch' || progress.state.stage !== 'verifying') return;
+          launches += 1;
+          if (launches === 2) void stop();
+        },
+      }),
+    ).rejects.toMatchObject({ code: 'state_mismatch' });
+  });
+
+  it('is given up when no process works on it any more, and leaves what was launched', async () => {
+    await serve({ verifyDelayMs: 3_600_000 });
+    const told: string[] = [];
+    const frozen = new Way();
+    let abandoned: Promise<unknown> | undefined;
+    const stopped = work({
+      store: frozen.store,
+      onProgress: (progress) => {
+        const isPaid = progress.stage === 'batch' && progress.state.stage === 'verifying';
+        if (!isPaid || abandoned) return;
+        const thaw = frozen.close();
+        abandoned = abandonRun({ store: new Way().store, client: clientOf() });
+        void abandoned.then(() => told.push('abandoned'));
+        void eventually(() => state().stopped)
+          .toBeDefined()
+          .then(() => {
+            told.push('thawed');
+            return thaw();
+          });
+      },
+    });
+    await expect(stopped).rejects.toMatchObject({ code: 'state_mismatch' });
+    await abandoned;
+    expect(told).toEqual(['thawed', 'abandoned']);
+    const left = await clientOf().listBatches();
+    expect(new Set(left.map(({ status }) => status))).toEqual(new Set(['verification_ongoing']));
+  });
+
+  it('deletes what it is asked to once, and leaves no orphan', async () => {
+    await serve();
+    await Promise.all([1, 2, 3].map(async () => work({ deleteBatches: true })));
+    await expectPaidOnce();
+    expect(await clientOf().listBatches()).toEqual([]);
+  });
+
+  it('refuses what it cannot do, before anything is begun', async () => {
+    await serve();
+    const refused = [
+      [{ fresh: true }, 'fresh'],
+      [{ onChange: 'carry' }, 'onChange'],
+    ] as const;
+    for (const [changes, named] of refused) {
+      await expect(work(changes as Partial<RunSettings>)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining(named) as string,
+      });
+    }
+    expect(state().run).toBeUndefined();
+  });
+});

@@ -1,0 +1,239 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { startCountingProxy } from '../../../../lists/sql/harness/counting-proxy.js';
+import { codedOf, eventsOf, parseLog } from '../../../../cli/harness/logged-events.js';
+import type { Ended, Running } from '../../../../cli/harness/run-sluice.js';
+import { addresses, inStore, job, quick, SharedList } from './shared-list.js';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let place: SharedList;
+beforeEach(async () => {
+  place = await SharedList.make();
+});
+
+function work(...args: readonly string[]): Running {
+  return place.work('--verbose', ...args);
+}
+
+const isLaunched = /verif(?:ying|ication)/i;
+
+describe('sluice verify with a store in PostgreSQL', () => {
+  it('shares a run among four processes, of which one is killed and one is frozen', async () => {
+    const { letGo } = await place.hold();
+    const [killed, frozen] = [work('--lease', '3'), work('--lease', '3')];
+    await Promise.all([killed.said(isLaunched), frozen.said(isLaunched)]);
+    killed.child.kill('SIGKILL');
+    frozen.child.kill('SIGSTOP');
+    letGo();
+    const others = [work('--lease', '3'), work('--lease', '3', '--summary', '-')];
+    const ended = await Promise.all(others.map(async (other) => other.ended));
+    const output = await readFile(join(place.cwd, 'out.csv'));
+    frozen.child.kill('SIGCONT');
+    for (const { code, stderr } of [...ended, await frozen.ended]) {
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+    }
+    await place.expectPaidOnce();
+    expect(JSON.parse(ended[1]?.stdout.toString() ?? '')).toMatchObject({
+      rows: addresses + 1,
+      email: { addresses },
+    });
+    expect(await readFile(join(place.cwd, 'out.csv'))).toEqual(output);
+
+    const again = await work().ended;
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.stderr).toContain('has already finished: nothing was read, sent or written');
+    expect(again.stderr).toMatch(/^sluice: that run wrote /m);
+    expect(again.stderr).not.toMatch(/^sluice: wrote /m);
+    const status = await place.call('status', ...inStore, '--run', place.run);
+    expect(status.stdout.toString()).toMatch(
+      new RegExp(`^batches +${addresses / 5} \\(all at their end\\)$`, 'm'),
+    );
+    await place.expectPaidOnce();
+    await place.serve();
+    expect(await place.call(...quick, '-o', 'alone.csv')).toMatchObject({ code: 0 });
+    expect(await readFile(join(place.cwd, 'alone.csv'))).toEqual(output);
+  });
+
+  /** Three processes with a launched batch each, but for the last, whose launch is refused. */
+  async function endsOfRefused(status: number, verifyDelayMs: number): Promise<readonly Ended[]> {
+    const faults = Array.from({ length: 40 }, (_, at) => ({
+      operation: 'launchBatch' as const,
+      requests: [at + 3],
+      what: { answer: { status } },
+    }));
+    await place.serve({ verifyDelayMs, faults: { faults } });
+    const { launches, letGo } = await place.hold();
+    const one = ['--concurrency', '1', '--poll-interval', '20', '--verbose', '--lease', '600'];
+    const next = (): Running =>
+      place.start(...job, ...one, '-o', 'out.csv', ...inStore, '--run', place.run);
+    const first = next();
+    await first.said(isLaunched);
+    const second = next();
+    await second.said(isLaunched);
+    const third = next();
+    await expect.poll(launches, { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+    letGo();
+    return Promise.all([first.ended, second.ended, third.ended]);
+  }
+
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+  ])(
+    'stops all with 4 when the key of one is refused with %d, whatever they wait for',
+    async (status, code) => {
+      // The service goes on to take the key of the others, and would verify for an hour.
+      const [first, second, refused] = await endsOfRefused(status, 3_600_000);
+      for (const { stderr, ...end } of [first, second, refused] as readonly Ended[]) {
+        expect({ ...end, stderr }).toMatchObject({ code: 4 });
+        expect(stderr).toContain(code);
+        expect(stderr).toContain('SLUICE_API_KEY');
+      }
+      expect(refused?.stderr).not.toContain('another process');
+      for (const end of [first, second]) {
+        expect(end?.stderr).toContain('another process of the run was stopped');
+      }
+    },
+  );
+
+  it('stops all with 5 when one has no credits, once what runs is finished', async () => {
+    const ends = await endsOfRefused(402, 20);
+    for (const end of ends) {
+      expect(end).toMatchObject({ code: 5 });
+      expect(end.stderr).toContain('payment_required');
+    }
+    expect(await place.charges()).toHaveLength(10);
+  });
+
+  it('goes on at once where a process was asked to end', async () => {
+    const { letGo } = await place.hold();
+    const asked = work('--lease', '600');
+    await asked.said(isLaunched);
+    asked.child.kill('SIGTERM');
+    letGo();
+    const { code, stderr } = await asked.ended;
+    expect({ code, stderr }).toMatchObject({ code: 143 });
+    expect(stderr).toMatch(/so far: \d+ of \d+ batches done/);
+    expect(stderr).toContain('run the same command again: it goes on');
+    expect(stderr).not.toContain(new URL(inject('postgresUrl')).password);
+    expect(await work().ended).toMatchObject({ code: 0 });
+    await place.expectPaidOnce();
+  });
+
+  it('is shown, and given up for all its processes', async () => {
+    await place.serve({ verifyDelayMs: 3_600_000 });
+    const shared = [...inStore, '--run', place.run];
+    const working = work();
+    await working.said(isLaunched);
+    const status = await place.call('status', ...shared, '--json');
+    expect(JSON.parse(status.stdout.toString())).toMatchObject({
+      rows: addresses + 1,
+      batches: addresses / 5,
+      isFinished: false,
+    });
+    expect(await place.call('abandon', ...shared, '--yes')).toMatchObject({ code: 0 });
+    const ended = await working.ended;
+    expect(ended).toMatchObject({ code: 2 });
+    expect(ended.stderr).toContain('abandoned');
+    expect((await place.charges()).length).toBeLessThan(addresses);
+    expect(await place.call('status', ...shared)).toMatchObject({ code: 2 });
+  });
+
+  it('is found by a dry run, which says what it has paid and joins nothing', async () => {
+    await place.serve();
+    const dry = [...place.ofRun, '--dry-run', '--json-log'];
+    const eventsOfDry = async (...more: string[]): Promise<ReturnType<typeof parseLog>> => {
+      const { code, stderr } = await place.call(...dry, ...more);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      return parseLog(stderr).filter(({ event, code: of }) =>
+        /^(?:shared_run|already_fin|estimate|notice budget_short)/.test(`${event} ${String(of)}`),
+      );
+    };
+    const estimateOf = (credits: number) => ({ event: 'estimate', email: { addresses, credits } });
+    expect(await eventsOfDry()).toMatchObject([estimateOf(addresses)]);
+    expect(await place.call(...place.ofRun, '--max-credits', '10')).toMatchObject({ code: 5 });
+    const left = addresses - 10;
+    expect(await eventsOfDry('--max-credits', '20')).toMatchObject([
+      { code: 'budget_short', needed: left, used: 10, allowed: 20 },
+      estimateOf(left),
+      { event: 'shared_run', email_credits: 10 },
+    ]);
+    expect(await place.charges()).toHaveLength(10);
+    expect(await place.call(...place.ofRun, '--max-credits', '60')).toMatchObject({ code: 0 });
+    expect(await eventsOfDry()).toMatchObject([estimateOf(0), { event: 'already_finished' }]);
+    await place.expectPaidOnce();
+  });
+
+  it('ends with 7 when its database is frozen, and says what it has launched', async () => {
+    await place.serve({ verifyDelayMs: 3_600_000 });
+    const proxy = await startCountingProxy(inject('postgresUrl'));
+    const frozen = { SLUICE_STORE: proxy.url };
+    const args = ['--give-up-after', '1', '--verbose', '--json-log'];
+    const working = place.startWith(frozen, ...place.ofRun, ...args);
+    await expect.poll(async () => place.charges(), { timeout: 60_000 }).toHaveLength(10);
+    proxy.freeze();
+    const { code, stderr } = await working.ended;
+    expect({ code, stderr }).toMatchObject({ code: 7 });
+    const log = { events: parseLog(stderr) };
+    expect(eventsOf(log, 'paid_in_vain')).toMatchObject([{ batches: 2, email_credits: 10 }]);
+    expect(await place.charges()).toHaveLength(10);
+    const dry = await place.startWith(frozen, ...place.ofRun, '--dry-run', '--json-log').ended;
+    expect(dry).toMatchObject({ code: 0 });
+    expect(codedOf({ events: parseLog(dry.stderr) }, 'store_unread')).toHaveLength(1);
+    // Whoever comes before it works again ends, too.
+    expect(await place.startWith(frozen, ...place.ofRun, ...args).ended).toMatchObject({ code: 7 });
+  });
+
+  it('refuses with 2 what a shared run cannot do, and sends nothing', async () => {
+    const toFile = ['-o', 'out.csv'];
+    const refused: readonly (readonly [readonly string[], string])[] = [
+      [[...toFile, ...inStore, '--run', ' '], 'name of a run'],
+      [[...toFile, ...inStore], '--run <name>'],
+      [[...toFile, '--run', 'x'], '--store <url>'],
+      [[...toFile, '--store', 'mysql://u@h/d', '--run', 'x'], 'PostgreSQL'],
+      [[...toFile, ...inStore, '--run', 'x', '--fresh'], '--fresh does not work with --store'],
+      [[...toFile, ...inStore, '--run', 'x', '--lease', '1'], 'at least 3 seconds'],
+      [['-o', '-', ...inStore, '--run', 'x'], 'the output is a file,'],
+    ];
+    const ends: Ended[] = [];
+    for (const [args] of refused) ends.push(await place.call(...job, ...args));
+    for (const [index, { code, stderr }] of ends.entries()) {
+      expect({ code, stderr }).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(refused[index]?.[1] ?? '') as string,
+      });
+    }
+    expect(await place.charges()).toEqual([]);
+  });
+
+  it('prints no name of a run that could steer a terminal, and refuses one that is too long', async () => {
+    await place.serve();
+    const hostile = `"'\\$(x)\u001b]0;x\u0007\u001b[31m\u202e\r\n${place.run}`;
+    const named = [...inStore, '--run', hostile];
+    const ends = [
+      await place.call('status', ...named),
+      await place.call(...quick, '-o', 'out.csv', ...named),
+      await place.call('status', ...named),
+      await place.call('status', ...inStore),
+      await place.call('status', ...named, '--json'),
+    ];
+    expect(ends.map(({ code }) => code)).toEqual([2, 0, 0, 0, 0]);
+    for (const { stdout, stderr } of ends) {
+      expect(`${stdout.toString()}${stderr}`).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+    }
+    expect(ends[3]?.stdout.toString()).toContain(place.run);
+    expect(JSON.parse(ends[4]?.stdout.toString() ?? '')).toMatchObject({ run: hostile });
+    const long = await place.call(...job, '-o', 'out.csv', ...inStore, '--run', 'x'.repeat(10_000));
+    expect(long).toMatchObject({ code: 2 });
+    expect(long.stderr.length).toBeLessThan(300);
+  });
+
+  it('has its tables made beforehand, or says the SQL', async () => {
+    const made = await place.call('store', 'create', ...inStore);
+    expect(made).toMatchObject({ code: 0 });
+    const printed = await place.call('store', 'create', '--print');
+    expect(printed.stdout.toString()).toContain('create schema "sluice"');
+  });
+});

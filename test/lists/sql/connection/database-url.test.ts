@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { parseServerUrl } from '../../../../src/lists/sql/database-url.js';
+
+describe('the URL of a server', () => {
+  const parse = (text: string) => parseServerUrl(text, ['postgres', 'postgresql']);
+
+  test('may name a user and no host, or a socket', () => {
+    expect(parse('postgres://me@/crm?host=/run/pg').socket).toBe('/run/pg');
+    expect(parse('postgres:///crm?host=%2Frun%2Fpg')).toMatchObject({
+      socket: '/run/pg',
+      name: 'postgres://%2Frun%2Fpg/crm',
+    });
+    expect(parse('postgres://me:pw@/crm')).toMatchObject({
+      socket: undefined,
+      name: 'postgres://me@localhost/crm',
+    });
+    expect(parse('postgres://h1/crm?host=h2').driverUrl).toBe('postgres://h2/crm');
+  });
+
+  test('is named without its password and its parameters, and refused without being quoted', () => {
+    const { name, driverUrl } = parse('postgres://me:geheim@h/crm?sslmode=require&options=x');
+    expect(name).toBe('postgres://me@h/crm');
+    expect(driverUrl).toBe('postgres://me:geheim@h/crm?options=x');
+    expect(() => parse('postgres://me:geheim@h/crm?sslmode=geheim')).toThrow(
+      /^sslmode in the database's URL is disable, allow, prefer, require, verify-ca or verify-full$/,
+    );
+    expect(() => parse('ftp://me:geheim@h/')).toThrow(/cannot be read/);
+  });
+});
