@@ -12,7 +12,10 @@ export type Reservation = {
   | {
       readonly isGranted: false;
       readonly most: number;
-      /** Credits of launches whose cost is still open: some of them may become free. */
+      /**
+       * Credits of launches whose cost is still open: some of them may become free. 0 for a batch whose own
+       * are reserved: it does not wait for others, which may wait for it.
+       */
       readonly open: number;
     }
 );
@@ -64,7 +67,8 @@ export interface BatchClaim {
   confirm(): Promise<void>;
 
   /**
-   * Reserves the credits of the batch's launch; repeated calls reserve once.
+   * Reserves the credits of the batch's launch; repeated calls reserve once. What was reserved by an earlier
+   * process stays so, and is granted only within the limit.
    *
    * @param most this process's limit for the batch's type over the whole run. In a shared run the newest
    * process's limit counts
@@ -150,7 +154,7 @@ export class LocalClaims {
         const { spent, reserved: open } = this.#held[type];
         const isHeld = own.reserved > 0;
         const credits = spent + open + (isHeld ? 0 : batch.addresses);
-        if (!isHeld && credits > most) return { isGranted: false, credits, most, open };
+        if (credits > most) return { isGranted: false, credits, most, open: isHeld ? 0 : open };
         hold({ ...own, reserved: batch.addresses });
         return { isGranted: true, credits };
       },

@@ -130,7 +130,7 @@ class Drive {
 
   async #mayLaunch(): Promise<boolean> {
     const { gate, claim, signal } = this.#options;
-    if (this.#reserved) return gate.allowsReserved;
+    if (this.#reserved) return gate.allowsAgain(this.#batch, claim);
     this.#reserved = await gate.reserve(this.#batch, claim, signal);
     return this.#reserved;
   }

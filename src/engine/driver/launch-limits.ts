@@ -60,15 +60,6 @@ export class LaunchGate {
     return this.#waiting[type].size > 0;
   }
 
-  /**
-   * Whether an unanswered launch may be repeated: its credits are within the budget that closed the gate to
-   * others. A launch that the service refused for lack of credits is not repeated.
-   */
-  get allowsReserved(): boolean {
-    if (this.#isHeld) return false;
-    return this.#closedBy === undefined || this.#closedBy instanceof BudgetError;
-  }
-
   hold(): void {
     this.#isHeld = true;
   }
@@ -106,6 +97,25 @@ export class LaunchGate {
     } finally {
       if (waiting.delete(batch)) onWaited?.();
     }
+  }
+
+  /**
+   * Whether a launch in doubt, whose credits are reserved, may be repeated: also where the budget has closed
+   * the gate to others, but not beyond a budget that has become smaller. A launch that the service refused for
+   * lack of credits is not repeated.
+   */
+  async allowsAgain(batch: Batch, claim: BatchClaim): Promise<boolean> {
+    if (!this.#isOpenToReserved) return false;
+    const reservation = await claim.reserve(this.#options.maxCredits ?? Infinity);
+    if (reservation.isGranted) return this.#isOpenToReserved;
+    const { credits, most } = reservation;
+    this.#useUp(batch, { used: credits - batch.addresses, most });
+    return false;
+  }
+
+  get #isOpenToReserved(): boolean {
+    if (this.#isHeld) return false;
+    return this.#closedBy === undefined || this.#closedBy instanceof BudgetError;
   }
 
   #useUp(

@@ -49,7 +49,9 @@ describe('LocalClaims', () => {
   it('count what an earlier process launched, however much is allowed', async () => {
     const claims = new LocalClaims();
     const launched = claims.claim(makeBatch(0, 12), verifying, nowhere);
-    expect((await launched.reserve(10)).isGranted).toBe(true);
+    const refused = { isGranted: false, credits: 12, most: 10, open: 0 };
+    expect(await launched.reserve(10)).toEqual(refused);
+    expect(await launched.reserve(12)).toEqual({ isGranted: true, credits: 12 });
     const next = claims.claim(makeBatch(1, 1), planned, nowhere);
     expect(await next.reserve(10)).toEqual({ isGranted: false, credits: 13, most: 10, open: 12 });
   });

@@ -559,6 +559,19 @@ describe('a launch', () => {
     expectPaidOnce(service);
   });
 
+  it('of an earlier process that was never carried out is not repeated beyond a smaller budget', async () => {
+    const fault: Fault = { commits: false, error: new Error('killed') };
+    const { driving, service } = await failure(faults('launchBatch', fault));
+    const gate = new LaunchGate({ maxCredits: 1 });
+    const next = await drive(service, { gate }, driving.latest());
+    expect(next.state).toMatchObject({ stage: 'ready', doubt: true });
+    expect(gate.closedBy).toMatchObject({ code: 'budget_exhausted' });
+    expect(service.ledger).toEqual([]);
+    const last = await drive(service, { gate: new LaunchGate({ maxCredits: 2 }) }, next.state);
+    expect(last.state.stage).toBe('exported');
+    expectPaidOnce(service);
+  });
+
   it('of an earlier process is settled by reading', async () => {
     for (const commits of [false, true]) {
       const fault: Fault = { commits, error: new Error('killed') };

@@ -144,14 +144,17 @@ describe('LaunchGate', () => {
   );
 
   it('lets a launch without an answer be repeated, unless the service refused for the money', async () => {
-    const gate = new LaunchGate({ maxCredits: 1 });
-    expect(gate.allowsReserved).toBe(true);
-    await ask(gate, 2);
+    const launched = makeBatch(0, 2);
+    const claim = new LocalClaims().claim(launched, planned, () => undefined);
+    await claim.reserve(2);
+    const gate = new LaunchGate({ maxCredits: 2 });
+    expect(await gate.allowsAgain(launched, claim)).toBe(true);
+    await ask(gate, 3);
     expect(gate.closedBy).toBeInstanceOf(BudgetError);
-    expect(gate.allowsReserved).toBe(true);
+    expect(await gate.allowsAgain(launched, claim)).toBe(true);
     const unpaid = new LaunchGate();
     unpaid.close(refusal(402, 'launchBatch'));
-    expect(unpaid.allowsReserved).toBe(false);
+    expect(await unpaid.allowsAgain(launched, claim)).toBe(false);
   });
 });
 

@@ -333,7 +333,7 @@ export function describeRunStore<Store extends RunStore>(
           most: 19,
           open: 10,
         });
-        expect((await second?.reserve(1))?.isGranted).toBe(true);
+        expect((await second?.reserve(19))?.isGranted).toBe(true);
       });
     });
 
@@ -450,9 +450,10 @@ function describeSharing<Store extends RunStore>(
         expect(await theirs.reserve(1e6)).toEqual(refused);
         await limit(one as Store, 30);
         expect(await theirs.reserve(29)).toEqual({ isGranted: true, credits: 30 });
-        // What is reserved stays so.
+        // What is reserved stays so, and is not granted beyond a smaller limit.
         await limit(one as Store, 0);
-        expect(await theirs.reserve(29)).toEqual({ isGranted: true, credits: 30 });
+        const beyond = { isGranted: false, credits: 30, most: 0, open: 0 };
+        expect(await theirs.reserve(29)).toEqual(beyond);
         const last = await claimOne(one as Store, { ...whole, id: 9 });
         expect(await last.reserve(1e6)).toEqual({
           isGranted: false,

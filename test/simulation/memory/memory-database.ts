@@ -314,12 +314,14 @@ export class MemoryDatabase {
       if (refused) return refused;
       if (!held) return lost;
       const used = this.#tables.budget.get(held.type) ?? 0;
-      if (held.reserved > 0) return { isGranted: true, credits: used };
-      const credits = used + held.addresses;
+      const isHeld = held.reserved > 0;
+      const credits = used + (isHeld ? 0 : held.addresses);
       const { most } = this.#tables;
       if (most !== null && credits > most) {
-        return { isGranted: false, credits, most, open: this.#openCredits(held.type) };
+        const open = isHeld ? 0 : this.#openCredits(held.type);
+        return { isGranted: false, credits, most, open };
       }
+      if (isHeld) return { isGranted: true, credits };
       this.#reserve(held.type, held.addresses);
       this.#put({ ...held, reserved: held.addresses });
       return { isGranted: true, credits };

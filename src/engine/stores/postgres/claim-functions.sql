@@ -168,12 +168,15 @@ begin
   if v_held.call < p_written then
     return '{"refused": "restored"}';
   end if;
+  select most into v_most from sluice.run where run = p_run;
   if v_held.reserved > 0 then
     select credits into v_credits from sluice.budget where run = p_run and type = v_held.type;
+    if v_credits > v_most then
+      return json_build_object('isGranted', false, 'credits', v_credits, 'most', v_most, 'open', 0);
+    end if;
     return json_build_object('isGranted', true, 'credits', v_credits);
   end if;
   insert into sluice.budget (run, type) values (p_run, v_held.type) on conflict do nothing;
-  select most into v_most from sluice.run where run = p_run;
   update sluice.budget set credits = credits + v_held.addresses
   where run = p_run and type = v_held.type
     and (v_most is null or credits + v_held.addresses <= v_most)

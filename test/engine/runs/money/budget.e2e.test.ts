@@ -83,9 +83,9 @@ async function charges(): Promise<readonly string[]> {
 }
 
 describe.each([
-  ['a process of its own', alone],
-  ['processes that share it', together],
-])('the budget of a run of %s', (_, work) => {
+  ['a process of its own', alone, 1],
+  ['processes that share it', together, 3],
+])('the budget of a run of %s', (_, work, processes) => {
   it.each([1, 4, 32])(
     'is used as far as it goes where launches cost less than their addresses, %i at once',
     async (concurrency) => {
@@ -112,6 +112,17 @@ describe.each([
     const paid = await charges();
     expect(paid.filter((address) => address.startsWith('+'))).toHaveLength(8);
     expect(paid).toHaveLength(14);
+  });
+
+  it('holds for a launch in doubt of an earlier process that was never carried out', async () => {
+    const what = { answer: { status: 303 } };
+    await serve({ faults: { faults: [{ operation: 'launchBatch', times: processes, what }] } });
+    await write(halfWrong(40));
+    await expect(work({ concurrency: 1 })).rejects.toMatchObject({ code: 'redirected' });
+    await expect(work({ maxCredits: 3 })).rejects.toMatchObject(used);
+    expect(await spent()).toBe(0);
+    await work();
+    expect(await charges()).toHaveLength(20);
   });
 
   it('has what a failed launch cost, and what is sent in its place', async () => {
