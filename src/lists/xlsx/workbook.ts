@@ -17,6 +17,8 @@ interface CellStyle {
 
 export interface Sheet {
   readonly name: string;
+  /** Whether programs show it only when asked. */
+  readonly isHidden: boolean;
   /** The tokens of its XML. */
   readonly tokens: () => AsyncGenerator<XmlToken[]>;
 }
@@ -64,9 +66,9 @@ export async function openWorkbook(
   const folder = posix.dirname(main);
   const relations = await readRelations(archive, relationsOf(main), folder);
   const { sheets, is1904 } = await readMainPart(archive, main, relations);
-  const found = findSheets(sheets, wanted, file).map(({ name, part }) => {
+  const found = findSheets(sheets, wanted, file).map(({ name, isHidden, part }) => {
     if (part === undefined) throw archive.broken('the sheet is not where it should be');
-    return { name, tokens: () => archive.scan(part.target) };
+    return { name, isHidden, tokens: () => archive.scan(part.target) };
   });
   const partOf = (kind: string): string | undefined =>
     relations.find(({ type }) => type.endsWith(`/${kind}`))?.target;
@@ -124,6 +126,7 @@ async function readMainPart(
         const relation = attribute(token.attributes, 'id') ?? '';
         sheets.push({
           name: attribute(token.attributes, 'name') ?? '',
+          isHidden: /^(?:hidden|veryHidden)$/.test(attribute(token.attributes, 'state') ?? ''),
           part: relations.find(({ id }) => id === relation),
         });
         // Extensions have elements of the same name, deeper in the document.
@@ -136,8 +139,7 @@ async function readMainPart(
 }
 
 /** A sheet in the workbook's list, with its part. */
-export interface ListedSheet {
-  readonly name: string;
+export interface ListedSheet extends Pick<Sheet, 'name' | 'isHidden'> {
   readonly part: Relation | undefined;
 }
 

@@ -84,6 +84,13 @@ export async function openXlsx(
         notice('sheets_left_out', { input: file.name, sheet: first.name, others }),
       );
     }
+    const hidden = workbook.sheets.filter(
+      ({ name, isHidden }) => isHidden && !empty.includes(name),
+    );
+    if (hidden.length > 0) {
+      const sheets = hidden.map(({ name }) => name);
+      opening.onNotice?.(notice('sheets_hidden', { input: file.name, sheets }));
+    }
     refuseLacking(list, opening.needed?.(list.header) ?? needed);
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<XlsxChunk> {

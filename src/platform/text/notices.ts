@@ -49,6 +49,12 @@ export const notices = {
     example: { input: 'list.xlsx', sheets: ['Notes'] },
     sentence: ({ input, sheets }) => `${input}: ${countedNames(sheets, 'sheet')} empty`,
   }),
+  sheets_hidden: define({
+    when: 'Sheets that are verified are hidden in spreadsheet programs.',
+    example: { input: 'list.xlsx', sheets: ['Old'] },
+    sentence: ({ input, sheets }) =>
+      `${input}: ${countedNames(sheets, 'sheet')} hidden in spreadsheet programs, and verified all the same (${optionName('sheet')} names those to verify)`,
+  }),
   sheets_left_out: define({
     when: 'The first of several sheets is read, and none was named.',
     example: { input: 'list.xlsx', sheet: 'Leads', others: ['Partners', 'Notes'] },

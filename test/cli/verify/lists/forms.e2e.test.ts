@@ -152,6 +152,30 @@ describe('a workbook of several sheets', () => {
   });
 });
 
+describe('a workbook with hidden sheets', () => {
+  it('is said to have them verified, where they are', async () => {
+    const workbook = new ExcelJS.Workbook();
+    for (const [name, state] of [
+      ['Old', 'hidden'],
+      ['Leads', 'visible'],
+      ['Older', 'veryHidden'],
+    ] as const) {
+      workbook.addWorksheet(name, { state }).addRows([['Email'], ['good1@sluice.test']]);
+    }
+    await workbook.xlsx.writeFile(join(folder, 'list.xlsx'));
+    const said = async (...args: readonly string[]): Promise<readonly object[]> => {
+      const command = ['verify', 'list.xlsx', '--email', 'Email', '--country', 'US', '--local'];
+      const ended = await runInProcess([...command, '-o', 'out.csv', ...args], { cwd: folder });
+      expect(ended.code, ended.stderr).toBe(0);
+      return codedOf(ended, 'sheets_hidden');
+    };
+    expect(await said()).toMatchObject([{ input: 'list.xlsx', sheets: ['Old'] }]);
+    expect(await said('--dry-run')).toMatchObject([{ sheets: ['Old'] }]);
+    expect(await said('--sheet', 'all')).toMatchObject([{ sheets: ['Old', 'Older'] }]);
+    expect(await said('--sheet', 'Leads')).toEqual([]);
+  });
+});
+
 describe('a workbook whose formulas have no results', () => {
   it('is said to be saved by a program that calculates', async () => {
     const workbook = new ExcelJS.Workbook();
