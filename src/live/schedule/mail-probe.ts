@@ -22,6 +22,8 @@ const mostTries = 3;
 /** How long an exchanger that refused the client, or was unreachable, is left alone. */
 const refusalMs = 15 * 60 * 1000;
 const silenceMs = 60 * 1000;
+/** How long a made-up name that was put off is not asked for: at most until its mailboxes are asked again. */
+const mostPutOffMs = 5 * 60 * 1000;
 /** How long a domain's route is used without consulting the resolver. */
 const routeMs = 30 * 1000;
 const mostRemembered = 50_000;
@@ -53,7 +55,8 @@ export class MailProbe {
   constructor(options: MailProbeOptions) {
     const { clock, domainMemoryMs: ttlMs } = options;
     const now = (): number => clock.now();
-    this.#memory = new DomainCache({ ttlMs, now });
+    const putOffMs = Math.min(mostPutOffMs, ...options.retryDelaysMs);
+    this.#memory = new DomainCache({ ttlMs, putOffMs, now });
     this.#queueOf = new TtlCache(mostRemembered, now);
     this.#unwilling = new TtlCache(mostRemembered, now);
     const { resolver, mayAsk } = options;

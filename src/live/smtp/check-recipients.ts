@@ -32,6 +32,7 @@ export async function checkRecipients(
 }
 
 type Canary = 'taken' | 'not_taken' | 'undetermined';
+const putOff = { canary: 'undetermined', finding: 'temporary' } as const;
 
 class Conversation {
   readonly #session: Session;
@@ -52,9 +53,12 @@ class Conversation {
   async begin(): Promise<'ready' | NoSession> {
     const { mailFrom, recipients, memory } = this.#questions;
     const needsUtf8 = this.#session.takesUtf8 && recipients.some((path) => path.needsUtf8);
-    const unknown = new Set(
-      recipients.map(({ domain }) => domain).filter((domain) => !memory.hasMailboxVerdicts(domain)),
-    );
+    const unknown = new Set<string>();
+    for (const { domain } of recipients) {
+      if (memory.hasMailboxVerdicts(domain)) continue;
+      if (memory.isPutOff(domain)) this.#canaries.set(domain, putOff);
+      else unknown.add(domain);
+    }
     const mail = `MAIL FROM:<${mailFrom}>${needsUtf8 ? ' SMTPUTF8' : ''}`;
     const { connection, pipelines } = this.#session;
     const canaries = [...unknown].map((domain) => this.#canaryCommand(domain));
@@ -117,6 +121,7 @@ class Conversation {
     const finding = this.#judge(reply);
     const canary = canaryOf(reply, finding);
     this.#canaries.set(domain, { canary, finding });
+    if (finding === 'temporary') memory.learnPutOff(domain);
     if (canary === 'taken') memory.learn(domain, 'accepts_all');
     if (canary === 'not_taken') memory.learnRefusal(domain, refusalText(reply, madeUpName(domain)));
     // A bare refusal may concern the client: it does not prove that the domain distinguishes mailboxes.

@@ -12,14 +12,20 @@ interface Remembered {
     | undefined;
   readonly refusal?: string | undefined;
   readonly witness?: string | undefined;
+  /** A mailbox that was accepted, whether or not that is proved. */
+  readonly taken?: string | undefined;
   /** How often it accepted a made-up name in the conversation in which it had refused it. */
   readonly wavered?: number | undefined;
+  /** How often its made-up name was put off, and until when it is not asked for again. */
+  readonly putOff?: { readonly times: number; readonly untilMs: number } | undefined;
   /** A made-up name was refused after this many recipients, and this many were accepted since. */
   readonly proof?: { readonly recipients: number; readonly taken: number } | undefined;
 }
 
 /** A domain that alternates this often, with ever fewer recipients, shows nothing. */
 const mostWavering = 8;
+/** A made-up name that is put off this often is not asked for again. */
+const mostPutOff = 9;
 /** Most acceptances that rest on one made-up name. */
 const mostTakenAProof = 30;
 
@@ -29,10 +35,19 @@ const mostDomains = 100_000;
 export class DomainCache {
   readonly #known: TtlCache<Remembered>;
   readonly #ttlMs: number;
+  readonly #putOffMs: number;
+  readonly #now: () => number;
 
-  constructor(options: { readonly ttlMs: number; readonly now: () => number }) {
+  /** @param options.putOffMs how long a made-up name that was put off is not asked for */
+  constructor(options: {
+    readonly ttlMs: number;
+    readonly putOffMs: number;
+    readonly now: () => number;
+  }) {
     this.#known = new TtlCache(mostDomains, options.now);
     this.#ttlMs = options.ttlMs;
+    this.#putOffMs = options.putOffMs;
+    this.#now = options.now;
   }
 
   learn(domain: string, shown: Shown): void {
@@ -71,12 +86,34 @@ export class DomainCache {
     return true;
   }
 
+  learnPutOff(domain: string): void {
+    const times = (this.#known.get(domain)?.putOff?.times ?? 0) + 1;
+    this.#put(domain, { putOff: { times, untilMs: this.#now() + this.#putOffMs } });
+  }
+
+  /** Whether its made-up name would be put off again. */
+  isPutOff(domain: string): boolean {
+    const putOff = this.#known.get(domain)?.putOff;
+    return putOff !== undefined && (putOff.times >= mostPutOff || putOff.untilMs > this.#now());
+  }
+
   learnRefusal(domain: string, refusal: string): void {
     this.#put(domain, { refusal });
   }
 
   learnWitness(domain: string, witness: string): void {
     this.#put(domain, { witness });
+  }
+
+  /** The mailbox was accepted; conversations beside this one need it before this one ends. */
+  learnTaken(domain: string, taken: string): void {
+    this.#put(domain, { taken });
+  }
+
+  /** A mailbox to repeat: when it is refused now, the server refuses all. */
+  takenOf(domain: string): string | undefined {
+    const known = this.#known.get(domain);
+    return known?.witness ?? known?.taken;
   }
 
   /** Whether no made-up name is needed first. */
@@ -93,7 +130,7 @@ export class DomainCache {
     return this.#known.get(domain)?.refusal;
   }
 
-  /** An accepted mailbox of the domain: when it is refused now, the server refuses all. */
+  /** A mailbox of the domain whose acceptance is proved. */
   witnessOf(domain: string): string | undefined {
     return this.#known.get(domain)?.witness;
   }

@@ -23,7 +23,10 @@ export class Refusals {
   }
 
   taken(place: number): void {
-    if (isPostmaster(this.#questions.recipients[place]?.local ?? '')) return;
+    const { memory, recipients } = this.#questions;
+    const path = recipients[place];
+    if (path === undefined || isPostmaster(path.local)) return;
+    memory.learnTaken(path.domain, path.text);
     this.#taken.add(place);
     this.#last = place;
     const early = [...this.#early, ...this.#late];
@@ -52,7 +55,7 @@ export class Refusals {
     const { memory, recipients } = this.#questions;
     if (this.#last !== undefined) return recipients[this.#last]?.text;
     for (const { place } of this.#late) {
-      const mailbox = memory.witnessOf(recipients[place]?.domain ?? '');
+      const mailbox = memory.takenOf(recipients[place]?.domain ?? '');
       if (mailbox !== undefined) return mailbox;
     }
     return undefined;

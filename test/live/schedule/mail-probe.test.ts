@@ -97,6 +97,12 @@ describe('asking exchangers', () => {
       90,
     ],
     ['no mailbox that is there', { rcpt: () => noUser }, 0],
+    [
+      'a server that puts off all names',
+      { rcpt: () => '450 4.7.1 later' },
+      0,
+      { recipientsPerConversation: 5, retryDelaysMs: [305_000, 900_000] },
+    ],
   ])(
     'asks 90 addresses of a domain for nine made-up names at most: %s',
     async (_what, manner, valid, options) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../src/service/index.js';
+import { eventually } from '../../client/test-client.js';
 import { noUser, type Manner } from './exchanger.js';
 import { verifyLive } from '../mail-servers/lab.js';
 import { engineFor, exchangersOf } from './probe.js';
@@ -72,6 +73,22 @@ describe('a refusal without a word about a mailbox', () => {
     expect(bucketOf(verdicts.get('bert@x1.lab'))).toBe('wrong');
     expect(exchanger.asked.at(-1)).toBe('anna@x1.lab');
   });
+});
+
+it('a server that refuses everything is found out by a name that a conversation beside was told', async () => {
+  let isTaken = false;
+  const rcpt = (to: string) => {
+    if (to.startsWith('bert@')) return 'silence';
+    if (isTaken || !to.startsWith('anna@')) return noUser;
+    isTaken = true;
+    return '250 ok';
+  };
+  const [exchanger] = await exchangersOf([{ rcpt, ehlo: '250 exchanger.lab' }]);
+  const engine = await engineFor([exchanger]);
+  void verifyLive(engine, ['anna@x1.lab', 'bert@x1.lab']);
+  await eventually(() => exchanger.asked).toContain('bert@x1.lab');
+  const verdicts = await verifyLive(engine, ['carl@x1.lab']);
+  expect(bucketOf(verdicts.get('carl@x1.lab'))).toBe('unknown');
 });
 
 describe('a server that refuses everything after six wrong names of a connection', () => {
