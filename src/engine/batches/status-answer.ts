@@ -24,12 +24,22 @@ export interface Charge {
 /**
  * Finds the cost object (spec 2.8) in a status answer; which answers carry it, and where, is not shown.
  *
- * @returns `undefined` also for one that contradicts itself
+ * @returns `undefined` also for one that contradicts itself, and before the batch is at its end: it may cost
+ * more by then
  */
-export function findCharge(type: VerificationType, answer: unknown): Charge | undefined {
+export function findCharge(
+  type: VerificationType,
+  answer: { readonly status: string },
+): Charge | undefined {
+  if (!lastStatuses.has(answer.status)) return undefined;
   const charge = findCost(type, answer);
   return charge && isPossible(charge) ? charge : undefined;
 }
+
+const lastStatuses: ReadonlySet<string> = new Set<BatchStatus>([
+  'verification_done',
+  'internal_error',
+]);
 
 /** Whether the cost object cannot be right: more than a credit for each address, or a refund of more than was spent. */
 export function isCostOdd({ group, addresses }: Batch, answer: unknown): boolean {
@@ -64,7 +74,10 @@ function charge(spent: number, net: number): Charge {
  *
  * @returns `null` where it gives neither
  */
-export function countVerified(type: VerificationType, answer: unknown): number | null {
+export function countVerified(
+  type: VerificationType,
+  answer: { readonly status: string },
+): number | null {
   const charged = findCharge(type, answer)?.spent;
   const wellFormed = findPreparedCounts(type, answer)?.valid;
   if (charged === undefined && wellFormed === undefined) return null;

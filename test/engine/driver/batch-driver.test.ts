@@ -51,13 +51,34 @@ describe('driveBatch', () => {
     };
     const { driving } = await drive({
       faultOf: ({ operation, ofItsKind }) => {
+        if (operation === 'exportBatch' && ofItsKind === 0)
+          return { commits: true, error: refusal(404, operation) };
+        if (operation !== 'batchStatus' || ofItsKind === 0) return undefined;
+        const done = { status: 'verification_done' };
+        return { commits: true, answer: ofItsKind === 1 ? { ...done, cost } : done };
+      },
+    });
+    expect(driving.recorded.at(-1)?.charge).toEqual({ spent: 2, refunded: 1, net: 1 });
+  });
+
+  it('takes no charge from a status that is not the last: credits would be free that are not', async () => {
+    const cost = {
+      total_email_cost: 0,
+      net_email_cost: 0,
+      email_cache_account_return: 0,
+      email_cache_global_return: 0,
+    };
+    const { driving } = await drive({
+      faultOf: ({ operation, ofItsKind }) => {
         if (operation !== 'batchStatus' || ofItsKind === 0) return undefined;
         const ongoing = { status: 'verification_ongoing', cost };
         const answer = ofItsKind === 1 ? ongoing : { status: 'verification_done' };
         return { commits: true, answer };
       },
     });
-    expect(driving.recorded.at(-1)?.charge).toEqual({ spent: 2, refunded: 1, net: 1 });
+    expect(driving.latest()?.stage).toBe('exported');
+    expect(driving.recorded.at(-1)?.charge).toBeUndefined();
+    expect(await driving.mayLaunch(1, 2)).toBe(false);
   });
 
   it('passes name, batch group and settings to the service, and the same bytes each time', async () => {
