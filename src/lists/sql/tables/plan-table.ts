@@ -23,7 +23,7 @@ import {
 } from './update-guard.js';
 
 /** The rows' destination and its present state. */
-interface TableLocation extends TargetDatabase {
+export interface TableLocation extends TargetDatabase {
   readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
   readonly name: TableName;
   readonly table: ExistingTable | undefined;

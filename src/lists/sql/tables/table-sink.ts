@@ -2,37 +2,22 @@ import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../../files/outputs/output-path.js';
 import { KindTally, reportTextColumns } from '../../rows/values/kind-tally.js';
 import { type FilePermissions, exists } from '../../../platform/files/file-system.js';
-import type {
-  ColumnsToValidate,
-  SkippedUpdates,
-  OpenSinkOptions,
-  OutputCell,
-  Sink,
-  SinkWriting,
-} from '../../rows/sink.js';
+import type { SkippedUpdates, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
 import { columnNames, count, flag, required, text } from '../../../platform/option-kinds.js';
 import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
-import { discardConnection, retryOnLock, useConnection, type Connection } from '../connection.js';
-import type { Dialect, Purpose } from '../dialect.js';
+import { discardConnection, type Connection } from '../connection.js';
+import type { Dialect } from '../dialect.js';
 import { createRowValidator } from './validate-rows.js';
-import {
-  checkingRefuser,
-  openingRefuser,
-  RefusedRows,
-  withRowOf,
-  writingRefuser,
-  type DatabaseFailure,
-  type Refuse,
-} from '../database-failure.js';
-import { parseTableName, type TablePlan } from './table-plan.js';
+import { checkingRefuser, openingRefuser, type Refuse } from '../database-failure.js';
+import { TableAccess, type TableAddress } from './table-access.js';
+import type { TablePlan } from './table-plan.js';
 import { sourceTypes, planTable } from './plan-table.js';
-import { trialWrite, SampleRows } from './trial-write.js';
-import { findWritten } from './run-marker.js';
-import { notice, type Notice } from '../../../platform/text/notices.js';
+import { SampleRows } from './trial-write.js';
+import { trySamples, type PlanWriting } from './try-samples.js';
 
 export interface TableKeyOptions {
   /**
@@ -50,13 +35,8 @@ export interface TableKeyOptions {
 
 /** How long to retry for another session's lock: paid results wait on disk. */
 const patienceMs = 10 * 60_000;
-const trialWritePatienceMs = 3000;
 
-interface TableSinkOptions extends TableKeyOptions {
-  readonly url: string;
-  readonly into: string;
-  readonly maxRowsPerCommit?: number | undefined;
-}
+interface TableSinkOptions extends TableKeyOptions, TableAddress {}
 
 const sinkShape: OptionShape<TableSinkOptions> = {
   url: required(text),
@@ -81,135 +61,31 @@ export function tableSink<Database extends Connection>(
   given: TableSinkOptions,
 ): Sink {
   checkOptions(given, sinkShape);
-  const { url, into, maxRowsPerCommit = Infinity, ...options } = given;
-  const name = `${into} in ${dialect.nameOf(url, 'write')}`;
-  const parts = parseTableName(into, dialect.nameParts);
-  const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
+  const access = new TableAccess(dialect, given);
+  const { name, refuse } = access;
+  const { key = [], isUpdate } = given;
   let tally: KindTally | undefined;
   let skippedUpdates: SkippedUpdates | undefined;
   let makesTable = false;
-  const failureOf = (error: unknown): DatabaseFailure =>
-    error instanceof RefusedRows ? error : dialect.failureOf(error);
-  const refuse = writingRefuser(name, failureOf);
-  const use = async <Value>(
-    purpose: Purpose,
-    refuseWith: Refuse,
-    work: (connection: Database) => Promise<Value>,
-  ): Promise<Value> => useConnection(() => dialect.connect(url, purpose), refuseWith, work);
-  const plan = async (connection: Database, opening: OpenSinkOptions): Promise<TablePlan> => {
-    const place = await dialect.locate(connection, parts);
-    const written = await findWritten(dialect, connection, place);
-    const wanted = { key, isUpdate: options.isUpdate, facts: tally?.facts };
-    return planTable(
-      { dialect, store: connection.store, name: place, ...written },
-      wanted,
-      opening,
-    );
-  };
-  /** The plan where the new table has appeared from this run since, see `hasAppeared`. */
-  const planAgain = async (
-    connection: Database,
-    { mode }: TablePlan,
-    opening: OpenSinkOptions,
-  ): Promise<TablePlan | undefined> => {
-    if (mode !== 'create' || opening.runId === undefined) return undefined;
-    await connection.query('ROLLBACK').catch(() => undefined);
-    const again = await plan(connection, opening).catch(() => undefined);
-    return again?.marker?.run === opening.runId ? again : undefined;
-  };
-  /** A column with its own type is accepted unchanged. */
-  const tallyOf = (reading: SourceReading, { store }: Connection): KindTally => {
-    const { header, kinds } = reading;
-    const own = sourceTypes(reading, { dialect, store });
-    const declared = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
-    return new KindTally(header.length, declared);
-  };
-  const telling = (
-    reading: SourceReading,
-    { mode }: TablePlan,
-    onTextColumn: OpenSinkOptions['onTextColumn'],
-  ): ((found: KindTally) => void) =>
-    reportTextColumns(
-      { reading, output: dialect.label, onTextColumn },
-      (facts) => mode !== 'create' || dialect.typeOf(facts) !== undefined,
-    );
-  const begin = async (
-    connection: Database,
-    planned: TablePlan,
-    opening: OpenSinkOptions,
-    patienceMs: number,
-  ): Promise<TableWriting<Database>> => {
-    const { runId, onNotice, signal } = opening;
-    const waiting = { name, failureOf, onNotice, signal, patienceMs };
-    const staging = await retryOnLock(waiting, connection, () =>
-      dialect.stage(connection, planned, opening),
-    );
-    return {
-      dialect,
-      connection,
-      plan: planned,
-      staging,
-      runId,
-      maxRows: maxRowsPerCommit,
-      waiting,
-    };
-  };
-  const trialWriteWith = async (
-    samples: SampleRows,
-    reading: SourceReading,
-    columns: ColumnsToValidate,
-  ): Promise<void> => {
-    const numbers = samples.numbers();
-    const tell = (error: unknown): DatabaseFailure => withRowOf(failureOf(error), numbers);
-    await use('look', checkingRefuser(name, tell), async (connection) => {
-      const results = columns.samples.map((cells) => [...cells]);
-      const cellsOf = (outcome: number, column: number): readonly OutputCell[] => {
-        const cells = results[column] ?? [];
-        return cells[outcome % cells.length] ?? [];
-      };
-      const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
-      const planned = await plan(connection, opening);
-      for (const each of noticesOf(planned, into)) columns.onNotice?.(each);
-      // Rows of this run that it may write again.
-      const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
-      if (!isOwn) {
-        const tried = async (): Promise<void> => {
-          const writing = await begin(connection, planned, opening, trialWritePatienceMs);
-          const exists = planned.mode === 'upsert' || planned.mode === 'update';
-          const kinds = exists ? Math.max(...results.map((cells) => cells.length)) : 0;
-          let start = 0;
-          do {
-            for (const rows of samples.joined(start, columns.verified.length)) {
-              await writing.staging.write(rows);
-            }
-            start += numbers.length;
-          } while (start < kinds && numbers.length > 0);
-          await trialWrite(writing, numbers);
-        };
-        await tried().catch((error: unknown) => {
-          if (failureOf(error).refusal?.kind !== 'locked') throw error;
-          columns.onNotice?.(notice('lock_before_trial', { table: name }));
-        });
-      }
-      await connection.close();
-    });
+  const plan: PlanWriting<Database> = async (connection, opening) => {
+    const wanted = { key: typeof key === 'string' ? [key] : key, isUpdate, facts: tally?.facts };
+    return planTable(await access.look(connection), wanted, opening);
   };
   return {
     ...ofLibrary,
     name,
     async check() {
-      await use('look', refuse, (connection) => connection.close());
+      await access.use('look', refuse, (connection) => connection.close());
     },
     async validate(reading, columns) {
       if (reading.hasNoRows === true) return undefined;
-      return use('look', checkingRefuser(name, failureOf), async (connection) => {
-        const opening = { ...columns, reading, cellsOf: () => [] };
-        const planned = await plan(connection, opening);
+      return access.use('look', checkingRefuser(name, access.failureOf), async (connection) => {
+        const planned = await plan(connection, { ...columns, reading, cellsOf: () => [] });
         makesTable = planned.mode === 'create';
         await connection.close();
-        const found = tallyOf(reading, connection);
+        const found = tallyOf(reading, dialect, connection);
         tally = found;
-        const tell = telling(reading, planned, columns.onTextColumn);
+        const tell = telling(reading, dialect, planned, columns.onTextColumn);
         tell(found);
         const samples = new SampleRows(reading.header);
         const validate = createRowValidator(reading.header, planned, {
@@ -222,58 +98,94 @@ export function tableSink<Database extends Connection>(
           tell(found);
         };
         return Object.assign(examineAndReport, {
-          end: () => trialWriteWith(samples, reading, columns),
+          end: () => trySamples(access, plan, samples, { reading, columns }),
         });
       });
     },
     mayWaitMs: () => (makesTable ? (dialect.newTableMayWaitMs ?? 0) : 0),
     skippedUpdates: () => skippedUpdates,
     hasWritten: (runId) =>
-      use('look', refuse, async (connection) => {
-        const place = await dialect.locate(connection, parts);
-        const { marker } = await findWritten(dialect, connection, place);
+      access.use('look', refuse, async (connection) => {
+        const { marker } = await access.look(connection);
         await connection.close();
         return marker !== undefined && (runId === undefined || marker.run === runId);
       }),
     async open(opening) {
-      if (opening.reading.hasNoRows === true) return noWriting;
-      const file = dialect.fileOf?.(url);
+      const { reading, permissions, onTextColumn } = opening;
+      if (reading.hasNoRows === true) return noWriting;
+      const file = dialect.fileOf?.(given.url);
       const isNew = file !== undefined && !(await exists(file));
       // Without a trial nothing is sent yet.
-      const refuseOpening = tally ? openingRefuser(name, failureOf) : refuse;
-      return use('write', refuseOpening, async (connection) => {
+      const refuseOpening = tally ? openingRefuser(name, access.failureOf) : refuse;
+      return access.use('write', refuseOpening, async (connection) => {
         // A new file is empty so far, and no more open than the rows' own.
-        if (isNew) await holdBack(file, opening.permissions);
+        if (isNew) await holdBack(file, permissions);
         const planned = await plan(connection, opening);
-        if (!tally)
-          telling(
-            opening.reading,
-            planned,
-            opening.onTextColumn,
-          )(tallyOf(opening.reading, connection));
-        const writing = await begin(connection, planned, opening, patienceMs).catch(
-          async (error: unknown) => {
-            const again = await planAgain(connection, planned, opening);
-            if (!again) throw error;
-            return begin(connection, again, opening, patienceMs);
-          },
-        );
-        let isOpen = true;
-        return {
-          async write(rows) {
-            await writing.staging.write(rows).catch(refuse);
-          },
-          async finish() {
-            skippedUpdates = await applyStaged(writing).catch(refuse);
-            isOpen = false;
-            await connection.close();
-          },
-          async abort() {
-            if (isOpen) await discardConnection(connection);
-            isOpen = false;
-          },
-        };
+        if (!tally) {
+          telling(reading, dialect, planned, onTextColumn)(tallyOf(reading, dialect, connection));
+        }
+        const stage = async (as: TablePlan): Promise<TableWriting<Database>> =>
+          access.stage(connection, as, opening, patienceMs);
+        const writing = await stage(planned).catch(async (error: unknown) => {
+          // The new table may have appeared from this run since, see `hasAppeared`.
+          if (planned.mode !== 'create' || opening.runId === undefined) throw error;
+          await connection.query('ROLLBACK').catch(() => undefined);
+          const again = await plan(connection, opening).catch(() => undefined);
+          if (again?.marker?.run !== opening.runId) throw error;
+          return stage(again);
+        });
+        return stagedRows(writing, refuse, (skipped) => {
+          skippedUpdates = skipped;
+        });
       });
+    },
+  };
+}
+
+/** A column with its own type is accepted unchanged. */
+function tallyOf(
+  reading: SourceReading,
+  dialect: Pick<Dialect, 'name'>,
+  { store }: Connection,
+): KindTally {
+  const { header, kinds } = reading;
+  const own = sourceTypes(reading, { dialect, store });
+  const declared = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
+  return new KindTally(header.length, declared);
+}
+
+function telling(
+  reading: SourceReading,
+  { label, typeOf }: Pick<Dialect, 'label' | 'typeOf'>,
+  { mode }: TablePlan,
+  onTextColumn: OpenSinkOptions['onTextColumn'],
+): (found: KindTally) => void {
+  return reportTextColumns(
+    { reading, output: label, onTextColumn },
+    (facts) => mode !== 'create' || typeOf(facts) !== undefined,
+  );
+}
+
+/** Stages rows, and applies them at the end. */
+function stagedRows<Database extends Connection>(
+  writing: TableWriting<Database>,
+  refuse: Refuse,
+  onApplied: (skipped: SkippedUpdates | undefined) => void,
+): SinkWriting {
+  const { connection, staging } = writing;
+  let isOpen = true;
+  return {
+    async write(rows) {
+      await staging.write(rows).catch(refuse);
+    },
+    async finish() {
+      onApplied(await applyStaged(writing).catch(refuse));
+      isOpen = false;
+      await connection.close();
+    },
+    async abort() {
+      if (isOpen) await discardConnection(connection);
+      isOpen = false;
     },
   };
 }
@@ -286,14 +198,6 @@ const noWriting: SinkWriting = {
   async finish() {},
   async abort() {},
 };
-
-/** Notices about unexpected treatment. */
-function noticesOf({ unguarded, renamed }: TablePlan, table: string): readonly Notice[] {
-  return [
-    ...unguarded.map((column) => notice('unguarded_column', { column, table })),
-    ...(renamed.length > 0 ? [notice('names_shortened', { table, columns: renamed })] : []),
-  ];
-}
 
 /** Restricts a file's permissions to those of another. */
 async function holdBack(path: string, than: FilePermissions | undefined): Promise<void> {

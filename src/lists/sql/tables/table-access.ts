@@ -1,0 +1,75 @@
+import type { OpenSinkOptions } from '../../rows/sink.js';
+import { retryOnLock, useConnection, type Connection } from '../connection.js';
+import {
+  RefusedRows,
+  writingRefuser,
+  type DatabaseFailure,
+  type Refuse,
+} from '../database-failure.js';
+import type { Dialect, Purpose } from '../dialect.js';
+import type { TableWriting } from './apply-staged.js';
+import type { TableLocation } from './plan-table.js';
+import { findWritten } from './run-marker.js';
+import { parseTableName, type TablePlan } from './table-plan.js';
+
+/** Which table, and how it is written. */
+export interface TableAddress {
+  readonly url: string;
+  readonly into: string;
+  readonly maxRowsPerCommit?: number | undefined;
+}
+
+/** The way to one table: connects, looks at it, and stages rows for it. */
+export class TableAccess<Database extends Connection> {
+  readonly into: string;
+  /** The same with its database, for messages. */
+  readonly name: string;
+  readonly dialect: Dialect<Database>;
+  readonly refuse: Refuse;
+  readonly #address: TableAddress;
+  readonly #parts: readonly string[];
+
+  constructor(dialect: Dialect<Database>, address: TableAddress) {
+    this.dialect = dialect;
+    this.into = address.into;
+    this.name = `${address.into} in ${dialect.nameOf(address.url, 'write')}`;
+    this.refuse = writingRefuser(this.name, this.failureOf);
+    this.#address = address;
+    this.#parts = parseTableName(address.into, dialect.nameParts);
+  }
+
+  readonly failureOf = (error: unknown): DatabaseFailure =>
+    error instanceof RefusedRows ? error : this.dialect.failureOf(error);
+
+  use<Value>(
+    purpose: Purpose,
+    refuse: Refuse,
+    work: (connection: Database) => Promise<Value>,
+  ): Promise<Value> {
+    return useConnection(() => this.dialect.connect(this.#address.url, purpose), refuse, work);
+  }
+
+  async look(connection: Database): Promise<TableLocation> {
+    const { dialect } = this;
+    const name = await dialect.locate(connection, this.#parts);
+    const written = await findWritten(dialect, connection, name);
+    return { dialect, store: connection.store, name, ...written };
+  }
+
+  /** @param patienceMs how long to retry for another session's lock */
+  async stage(
+    connection: Database,
+    plan: TablePlan,
+    opening: OpenSinkOptions,
+    patienceMs: number,
+  ): Promise<TableWriting<Database>> {
+    const { dialect, name, failureOf } = this;
+    const { runId, onNotice, signal } = opening;
+    const waiting = { name, failureOf, onNotice, signal, patienceMs };
+    const staging = await retryOnLock(waiting, connection, () =>
+      dialect.stage(connection, plan, opening),
+    );
+    const maxRows = this.#address.maxRowsPerCommit ?? Infinity;
+    return { dialect, connection, plan, staging, runId, maxRows, waiting };
+  }
+}
