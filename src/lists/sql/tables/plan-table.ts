@@ -5,7 +5,8 @@ import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
 import { type ColumnFacts, factsOfKind } from '../../rows/values/kind-tally.js';
 import type { Kind } from '../../rows/values/kinds.js';
-import type { Dialect, Statements } from '../dialect.js';
+import type { Dialect } from '../dialect.js';
+import { fitNames } from './fit-names.js';
 import {
   qualifiedName,
   type TableName,
@@ -46,11 +47,35 @@ export function planTable(
   target: TableTarget,
   opening: OpenSinkOptions,
 ): TablePlan {
-  const { reading, added, runId } = opening;
-  const { dialect, name, table, marker } = place;
+  const wanted = wantedColumns(place, target, opening);
+  return place.table
+    ? planExisting(place.table, wanted, place, target, opening)
+    : planNew(wanted, place);
+}
+
+/** The rows' columns by the names that they get in the table. */
+interface WantedColumns {
+  /** Of the plan, what is the same for a new table and an existing one. */
+  readonly shared: Pick<
+    TablePlan,
+    'name' | 'target' | 'marker' | 'key' | 'keyPositions' | 'renamed'
+  >;
+  readonly header: readonly string[];
+  /** The input's columns, as a new table has them. */
+  readonly own: readonly NewColumn[];
+  /** The columns with results. */
+  readonly extra: readonly NewColumn[];
+}
+
+function wantedColumns(
+  place: TableLocation,
+  { key: keyNames, facts }: TableTarget,
+  { reading, added }: OpenSinkOptions,
+): WantedColumns {
+  const { dialect, name: tableName, table, marker } = place;
   const { quote, longestName } = dialect.statements;
   refuseRepeatedNames(reading.header, 'a table');
-  const keyPositions = findKeyColumns(reading.header, target.key);
+  const keyPositions = findKeyColumns(reading.header, keyNames);
   const wanted = [
     ...reading.header.map((column) => ({ name: column })),
     ...added.flat().map((column) => ({ name: column.name, ending: `_${column.field}` })),
@@ -61,34 +86,52 @@ export function planTable(
     return to === from ? [] : [{ from, to }];
   });
   const header = names.slice(0, reading.header.length);
-  const key = keyPositions.map((position) => header[position] ?? '');
-  const all = header.map((_, position) => position);
-  const own = inputColumns(reading, header, { place, facts: target.facts });
   const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect.typeOf, kind);
-  const extra = added.flat().map(({ kind }, at) => ({
-    name: names[header.length + at] ?? '',
-    type: typeIn({ name: kind }),
-  }));
+  const key = keyPositions.map((position) => header[position] ?? '');
+  const target = qualifiedName(tableName, quote);
+  return {
+    shared: { name: tableName, target, marker, key, keyPositions, renamed },
+    header,
+    own: inputColumns(reading, header, { place, facts }),
+    extra: added.flat().map(({ kind }, at) => ({
+      name: names[header.length + at] ?? '',
+      type: typeIn({ name: kind }),
+    })),
+  };
+}
+
+function planNew({ shared, own, extra }: WantedColumns, { dialect }: TableLocation): TablePlan {
   const textType = typeOfKind(dialect.typeOf, { name: 'text' });
-  // A column without a type accepts any cell.
-  const isText = (type: string | undefined): boolean => type === textType || type === '';
-  const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions, renamed };
-  if (!table) {
-    return {
-      ...shared,
-      mode: 'create',
-      positions: all,
-      columns: [...own, ...extra],
-      missing: [],
-      guards: [],
-      unguarded: [],
-      isText: (position) => isText(own[position]?.type),
-      numberTypeOf: () => undefined,
-      isCaseless: () => false,
-    };
-  }
+  return {
+    ...shared,
+    mode: 'create',
+    positions: own.map((_, position) => position),
+    columns: [...own, ...extra],
+    missing: [],
+    guards: [],
+    unguarded: [],
+    isText: (position) => {
+      const type = own[position]?.type;
+      // A column without a type accepts any cell.
+      return type === textType || type === '';
+    },
+    numberTypeOf: () => undefined,
+    isCaseless: () => false,
+  };
+}
+
+function planExisting(
+  table: ExistingTable,
+  { shared, header, own, extra }: WantedColumns,
+  place: TableLocation,
+  target: TableTarget,
+  opening: OpenSinkOptions,
+): TablePlan {
+  const { reading, runId } = opening;
+  const { key, keyPositions, name, marker } = shared;
+  const { nameParts, statements } = place.dialect;
   // Without a schema the name alone is shown.
-  const shown = dialect.nameParts === 1 ? quote(name.table) : shared.target;
+  const shown = nameParts === 1 ? statements.quote(name.table) : shared.target;
   refuseOther(shown, table, key.length > 0 || (marker !== undefined && marker.run === runId));
   if (key.length > 0) refuseUntold(shown, table, key);
   const isUpdate =
@@ -101,7 +144,7 @@ export function planTable(
     ),
   );
   const columnAt = (position: number): string => guards.get(position) ?? header[position] ?? '';
-  const positions = (isUpdate ? [...keyPositions, ...guards.keys()] : all)
+  const positions = (isUpdate ? [...keyPositions, ...guards.keys()] : [...header.keys()])
     .filter((position) => isUpdate || found.get(columnAt(position))?.isGenerated !== true)
     .toSorted((a, b) => a - b);
   // A table's own cells are as they have to be.
@@ -232,37 +275,4 @@ function isOwn(
   return keyPositions.every(
     (position) => originColumn(reading, position, table) === reading.header[position],
   );
-}
-
-/** A column's name, with an ending that must stay. */
-interface WantedName {
-  readonly name: string;
-  readonly ending?: string;
-}
-
-/**
- * Shortens names beyond the database's limit, always the same way: before their ending, with a number where
- * two would be equal. A name that fits is never changed.
- */
-export function fitNames(
-  wanted: readonly WantedName[],
-  longest: Statements['longestName'],
-): readonly string[] {
-  if (!longest) return wanted.map(({ name }) => name);
-  const { most, unit } = longest;
-  const sizeOf = (text: string): number =>
-    unit === 'bytes' ? Buffer.byteLength(text) : Array.from(text).length;
-  const taken = new Set(wanted.flatMap(({ name }) => (sizeOf(name) <= most ? [name] : [])));
-  return wanted.map(({ name, ending = '' }) => {
-    if (sizeOf(name) <= most) return name;
-    for (let number = 1; ; number += 1) {
-      const end = `${number === 1 ? '' : `_${number}`}${ending}`;
-      let start = Array.from(name.slice(0, name.length - ending.length));
-      while (sizeOf(start.join('')) + sizeOf(end) > most) start = start.slice(0, -1);
-      const short = `${start.join('')}${end}`;
-      if (taken.has(short)) continue;
-      taken.add(short);
-      return short;
-    }
-  });
 }

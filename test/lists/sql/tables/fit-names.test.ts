@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitNames } from '../../../../src/lists/sql/tables/plan-table.js';
+import { fitNames } from '../../../../src/lists/sql/tables/fit-names.js';
 
 const bytes = { most: 10, unit: 'bytes' } as const;
 
