@@ -65,18 +65,6 @@ interface Amount {
   readonly batches: number;
 }
 
-/** What is not over is never taken for it, however long it takes. */
-const mostOfLife = 0.95;
-
-interface Life {
-  readonly addresses: number;
-  rank: number;
-  /** How long one has been under way that an earlier process has begun, nobody knows. */
-  readonly beganMs: number | undefined;
-  /** Until its results came; `undefined` before. */
-  tookMs?: number;
-}
-
 export class RunFigures {
   /** Since when the service keeps all of it waiting, if it does. */
   #waitingSinceMs: number | undefined;
@@ -92,7 +80,6 @@ export class RunFigures {
   readonly #since = new Map<RunStage, number>();
   /** What had its results when this process first got it. */
   #before: Amount = { addresses: 0, batches: 0 };
-  readonly #lives = new Map<string, Life>();
 
   /** Until the service answers, nobody knows how fast it goes. */
   get isWaiting(): boolean {
@@ -243,13 +230,12 @@ export class RunFigures {
   }
 
   /**
-   * Batches work side by side, by other processes too: one that is under way counts for as much of it as
-   * others took. Each takes its time however small it is, so that all of it is no further than its batches
-   * are. Until results of a batch are there, nobody knows how long the service takes.
+   * What the rate shown beside it makes of the rest. While more batches are under way than this process has
+   * brought to their end, nobody knows: their results may come together at any moment.
    */
   #leftMs(nowMs: number): number | undefined {
     if (!this.#isRead || this.#isWritten || this.isWaiting) return undefined;
-    const { isOver, doneHere } = this.of('exporting');
+    const { isOver } = this.of('exporting');
     if (isOver) {
       const { done, total = 0, sinceMs = nowMs } = this.of('writing');
       // Writing the rows takes about as long as reading them.
@@ -258,28 +244,21 @@ export class RunFigures {
       return done < total ? ((nowMs - sinceMs) / done) * (total - done) : undefined;
     }
     const beganMs = this.#since.get('uploading');
-    if (beganMs === undefined || doneHere <= 0) return undefined;
-    const share = this.#shareHere(nowMs);
+    const share = this.#shareHere;
+    if (beganMs === undefined || share === undefined) return undefined;
     return ((nowMs - beganMs) * (1 - share)) / share + this.#readMs;
   }
 
-  /** How much of what this process found to do is done. */
-  #shareHere(nowMs: number): number {
-    const took = [...this.#lives.values()].flatMap(({ tookMs }) => tookMs ?? []);
-    const typicalMs = took.reduce((sum, each) => sum + each, 0) / took.length;
-    let [addresses, batches] = [0, 0];
-    for (const { addresses: ofBatch, rank, beganMs } of this.#lives.values()) {
-      const isUnderWay = rank >= 0 && took.length > 0 && beganMs !== undefined && nowMs > beganMs;
-      const partly = isUnderWay ? Math.min(mostOfLife, (nowMs - beganMs) / typicalMs) : 0;
-      const share = rank >= ranks.exported ? 1 : partly;
-      addresses += share * ofBatch;
-      batches += share;
-    }
-    const shareOf = (done: number, total: number): number =>
-      total <= 0 ? 1 : Math.min(1, done / total);
+  /** How much of what this process found to do is done: a batch takes its time however small it is. */
+  get #shareHere(): number | undefined {
+    const { doneHere, total: addresses = 0 } = this.of('exporting');
+    const { done, total: batches = 0 } = this.batches;
+    const batchesHere = done - this.#before.batches;
+    const underWay = batchStageNames.reduce((sum, stage) => sum + this.of(stage).batches, 0);
+    if (doneHere <= 0 || batchesHere < underWay) return undefined;
     return Math.min(
-      shareOf(addresses, (this.#toSend ?? 0) - this.#before.addresses),
-      shareOf(batches, (this.#plannedBatches ?? 0) - this.#before.batches),
+      doneHere / (addresses - this.#before.addresses),
+      batchesHere / (batches - this.#before.batches),
     );
   }
 
@@ -295,18 +274,7 @@ export class RunFigures {
     if (isNew && isThrough) {
       const { addresses, batches } = this.#before;
       this.#before = { addresses: addresses + batch.addresses, batches: batches + 1 };
-      return;
     }
-    const key = `${batch.id} ${batch.part?.start ?? 0} ${batch.addresses}`;
-    const life = this.#lives.get(key);
-    if (!life) {
-      if (rank === ranks.planned) return;
-      const beganMs = rank <= ranks.uploaded ? nowMs : undefined;
-      this.#lives.set(key, { addresses: batch.addresses, rank, beganMs });
-      return;
-    }
-    life.rank = rank;
-    if (isThrough && life.beganMs !== undefined) life.tookMs ??= nowMs - life.beganMs;
   }
 
   #begin(stage: RunStage, nowMs: number): void {

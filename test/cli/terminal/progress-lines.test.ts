@@ -27,8 +27,8 @@ function halfVerified(): RunFigures {
 describe('the lines of a run', () => {
   it('show how far all is with one bar and one time, then rows, batches, results and credits', () => {
     expect(progressLines(halfVerified(), plain, 12_000)).toEqual([
-      // 10 s for two and most of a third, and a second to write what took a second to read.
-      '  progress  ##############................  47 %  12 s, about 5 s left',
+      // As long again for the other two, and a second to write what took a second to read.
+      '  progress  ##############................  47 %  12 s, about 11 s left',
       '  rows      3,000 read',
       '  batches   2 of 4 done, 1 verifying',
       '  results   200 of 400 addresses, 20/s',
@@ -56,7 +56,7 @@ describe('the lines of a run', () => {
     figures.noteOutage({ state: 'over', forMs: 60_000 }, 72_000);
     const [progress, , , results] = progressLines(figures, plain, 72_000);
     expect(progress).toBe(
-      '  progress  ##############................  47 %  1 min 12 s, about 5 s left',
+      '  progress  ##############................  47 %  1 min 12 s, about 11 s left',
     );
     expect(results).toBe('  results   200 of 400 addresses, 20/s');
   });
@@ -117,7 +117,7 @@ describe('the lines of a run', () => {
     const [wide = ''] = progressLines(halfVerified(), { ...plain, columns: 200 }, 12_000);
     expect(wide).toContain(` ${'#'.repeat(14)}${'.'.repeat(16)}  47 %  12 s`);
     const [narrow] = progressLines(halfVerified(), { ...plain, columns: 42 }, 12_000);
-    expect(narrow).toBe('  progress  47 %  12 s, about 5 s left');
+    expect(narrow).toBe('  progress  47 %  12 s, about 11 s left');
   });
 
   it('have colours that do not change their text', () => {

@@ -85,14 +85,26 @@ describe('what is known of a run while it goes', () => {
       for (const state of life.slice(0, stages)) figures.note(batchProgress(id, state), nowMs);
     };
 
-    it('is not guessed before results of a batch are there', () => {
+    it('is not guessed while more batches are under way than are at their end', () => {
       const figures = fourBatches();
       for (const id of [0, 1, 2, 3]) note(figures, id, 6, 2000);
       expect(figures.time(60_000)).toEqual({ elapsedMs: 60_000, leftMs: undefined });
       note(figures, 0, 8, 62_000);
-      // The three beside it have taken as long, and may be over at any moment.
-      const leftMs = figures.time(62_000).leftMs ?? 0;
-      expect(leftMs).toBeCloseTo(1000 + (60_000 * 0.15) / 3.85);
+      expect(figures.time(62_000).leftMs).toBeUndefined();
+      note(figures, 1, 8, 62_000);
+      // Two of four in a minute, and one second to write.
+      expect(figures.time(62_000).leftMs).toBe(61_000);
+    });
+
+    it('is what the rate and the addresses shown beside it make', () => {
+      const figures = new RunFigures();
+      figures.note({ stage: 'read', rows: 1500, addresses: 1500, toSend: 1500, batches: 15 }, 0);
+      for (let id = 0; id < 7; id += 1) note(figures, id, 6, 0);
+      for (let id = 0; id < 4; id += 1) note(figures, id, 8, 20_000 + id);
+      const nowMs = 44_000;
+      const { done, total = 0 } = figures.of('exporting');
+      const perSecond = figures.rate('exporting', 'uploading', nowMs) ?? 0;
+      expect(figures.time(nowMs).leftMs).toBeCloseTo(((total - done) / perSecond) * 1000);
     });
 
     it('is measured by what this process does, not by what an earlier one did', () => {
@@ -104,15 +116,6 @@ describe('what is known of a run while it goes', () => {
       expect(figures.of('exporting')).toMatchObject({ done: 300, doneHere: 100, total: 400 });
       // One of two batches in ten seconds, and one second to write.
       expect(figures.time(11_000).leftMs).toBe(11_000);
-    });
-
-    it('takes batches that are under way for as far as others were by then', () => {
-      const figures = fourBatches();
-      for (const id of [0, 1]) note(figures, id, 6, 2000);
-      for (const id of [0, 1]) note(figures, id, 8, 12_000);
-      for (const id of [2, 3]) note(figures, id, 6, 12_000);
-      // Two of four in ten seconds, two at a half, and one second to write.
-      expect(figures.time(17_000).leftMs).toBe(6000);
     });
 
     it('counts small batches like large ones, which take as long', () => {
