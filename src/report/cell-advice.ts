@@ -101,10 +101,11 @@ function formsAdvice({ name: column, type, forms }: ColumnEstimate): readonly Ce
     return cells > 0 ? [{ form, cells, with_comma: withComma }] : [];
   });
   const cells = listed.reduce((sum, each) => sum + each.cells, 0);
-  const incomplete = forms?.['no_record']?.['no_at'] ?? 0;
+  const { no_at: incomplete = 0, header = 0 } = forms?.['no_record'] ?? {};
   return [
     ...cellAdvice(cells, 'not_one_address', { column, type, forms: listed }),
     ...cellAdvice(incomplete, 'no_at', { column, cells: incomplete }),
+    ...cellAdvice(header, 'header_again', { column, cells: header }),
   ];
 }
 

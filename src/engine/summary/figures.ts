@@ -48,7 +48,7 @@ export interface ColumnHints {
    * Cells without a result that are not one plain address, by reason and form: `mailto` (a link), `named`
    * (`Name <address>`), `several` (more than one address), `unsplit` (more than one, and not to be split for
    * sure), `beside` (an address and other text), `no_at`; of phones `tel` (a link), `several`, `unsplit`,
-   * `beside`, `extension`. Absent without any.
+   * `beside`, `extension`; of both `header` (the column's name). Absent without any.
    */
   readonly forms?: Readonly<Record<string, Counts>> | undefined;
   /** Emails whose domain looks misspelt. Absent without any. */

@@ -1,5 +1,6 @@
 import type { CountryCode } from '../../contract/countries.js';
 import { type CellText, invalidText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import { caseless } from '../../lists/rows/sources/combine-headers.js';
 import type { RowsFrom } from '../../lists/rows/sink.js';
 import { maskedText } from '../../platform/text/printable.js';
 import { trimCell } from '../addresses/address.js';
@@ -145,9 +146,11 @@ export class RejectedCells {
     else this.#values.set(value, { rows: 1, first: row });
   }
 
-  #addForm(column: number, reason: string, cell: CellText): ReturnType<typeof cellForm> {
-    const { type } = this.#layout.columns[column] as ColumnLayout['columns'][number];
-    const found = typeof cell === 'string' ? cellForm(type, trimCell(cell)) : undefined;
+  #addForm(column: number, reason: string, cell: CellText): string | undefined {
+    const { type, name } = this.#layout.columns[column] as ColumnLayout['columns'][number];
+    const formOf = (text: string): string | undefined =>
+      caseless(text) === caseless(name) ? 'header' : cellForm(type, text);
+    const found = typeof cell === 'string' ? formOf(trimCell(cell)) : undefined;
     const form = found ?? (reason === 'several_numbers' ? 'unsplit' : undefined);
     if (form === undefined) return undefined;
     const byReason = this.#forms[column] as Map<string, Map<string, number>>;

@@ -238,6 +238,13 @@ export const adviceCatalogue = {
     sentence: ({ column, cells }) =>
       `${column}: ${grouped(cells)} without an @: write the whole address, then run again`,
   }),
+  header_again: define({
+    when: 'Cells of a column hold its name: a second header, as where files with headers were joined.',
+    example: { column: 'email', cells: 1 },
+    variants: [{ cells: 2 }],
+    sentence: ({ column, cells }) =>
+      `${column}: ${counted(cells, 'cell')} ${cells === 1 ? 'holds' : 'hold'} the name of the column, as a second header does: give each file by its own name in place of a joined one, or delete ${cells === 1 ? 'that row' : 'those rows'}`,
+  }),
   suggested: define({
     when: 'The output suggests other domains.',
     example: { column: 'email', cells: 12, suggested_in: 'email_suggestion' },

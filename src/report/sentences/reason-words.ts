@@ -70,6 +70,7 @@ export const formWords = {
   beside: 'with text beside',
   no_at: 'without an @',
   extension: 'with an extension',
+  header: "with the column's name",
 } as const;
 
 /** Names and meanings of the codes in `<c>_reason`: at the end of a run, in its report, in help. */

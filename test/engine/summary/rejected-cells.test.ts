@@ -112,11 +112,13 @@ describe('emails that are written as something else', () => {
       ['a@x.example, b@x.example', 'contains_comma'],
       ['a,b@x.example', 'contains_comma'],
       ['nobody', 'no_record'],
+      ['mail', 'no_record'],
+      [' Mail', 'no_record'],
       ['a@x..example', 'no_record'],
     ] as const;
     const refused = refusedOf(cells.map(([cell, ending]) => [cell, 'DE', ending]));
     expect(refused.forms(0)).toEqual({
-      no_record: { mailto: 1, named: 1, several: 1, no_at: 1 },
+      no_record: { mailto: 1, named: 1, several: 1, no_at: 1, header: 2 },
       contains_comma: { several: 1, beside: 1 },
     });
     expect(refusedOf([good]).forms(0)).toBeUndefined();

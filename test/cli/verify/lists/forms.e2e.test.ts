@@ -131,6 +131,23 @@ describe('forms of CSV', () => {
   });
 });
 
+describe('files that were joined with their headers', () => {
+  it('keep the second header as a row, which is said', async () => {
+    const rows = 'email,mobile\ngood1@sluice.test,2025550143\n';
+    await writeFile(join(folder, 'list.csv'), rows + rows);
+    const columns = ['--email', 'email', '--phone', 'mobile', '--country', 'US'];
+    const command = ['verify', 'list.csv', ...columns, '--local', '-o', 'out.csv'];
+    const ended = await runInProcess(command, { cwd: folder });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'header_again')).toMatchObject([
+      { column: 'email', cells: 1 },
+      { column: 'mobile', cells: 1 },
+    ]);
+    expect(codedOf(ended, 'no_at')).toEqual([]);
+    expect(csvRows(await readFile(join(folder, 'out.csv')))).toHaveLength(3);
+  });
+});
+
 describe('a workbook of several sheets', () => {
   it('is said to be read, and written, by one of them alone', async () => {
     const workbook = new ExcelJS.Workbook();
