@@ -40,12 +40,12 @@ function bothSides(kind: FaultKind): readonly FaultKind[] {
   }));
 }
 
-const statuses = [400, 401, 403, 404, 422, 502].map((status) =>
+const statuses = [400, 401, 403, 404, 405, 410, 422, 501, 502].map((status) =>
   answer(String(status), { status, json: { message: 'planned' } }),
 );
 
-const waits = ['1', '0', '-5', 'Thu, 01 Jan 1970 00:00:00 GMT', 'soon'].map((wait) =>
-  answer(`429, wait ${wait}`, { status: 429, headers: { 'Retry-After': wait } }),
+const waits = ['1', '0', '-5', 'Thu, 01 Jan 1970 00:00:00 GMT', 'soon', '1, 2', '0x10'].map(
+  (wait) => answer(`429, wait ${wait}`, { status: 429, headers: { 'Retry-After': wait } }),
 );
 
 const cuts = (['reset', 'close', 'silence', 'end'] as const).flatMap((by) =>
@@ -74,9 +74,24 @@ const lies = [
   answer('empty', { text: '' }),
   answer('a page', { text: '<html>', headers: { 'Content-Type': 'text/html' } }),
   answer('null', { json: null }),
+  answer('a list', { json: [] }),
+  answer('a word', { json: 'ok' }),
+  answer('blanks', { text: ' \n' }),
+  answer('two values', { text: '{"status":"ok"}{}' }),
+  answer('no number', { text: '{"status":NaN}' }),
+  answer('a byte order mark', { text: '\uFEFF{"status":' }),
+  answer('status of another type', { json: { status: 1 } }),
+  answer('status below', { json: { data: { status: 'ok' } } }),
+  answer('status of the prototype', { text: '{"__proto__":{"status":"ok"}}' }),
+  answer('words of an error', { json: { message: 'Unauthorized' } }),
+  answer('no gzip', { text: '{}', headers: { 'Content-Encoding': 'gzip' } }),
+  answer('unknown coding', { text: '{}', headers: { 'Content-Encoding': 'x-own' } }),
   answer('deep', { text: '['.repeat(5000) }),
   answer('length too long', { text: '{}', headers: { 'Content-Length': '900' } }),
   answer('length too short', { json: { status: 'ok' }, headers: { 'Content-Length': '5' } }),
+  answer('204', { status: 204 }),
+  answer('408', { status: 408 }),
+  answer('409', { status: 409 }),
   answer('redirect', { status: 303, headers: { Location: '/v1/batch' } }),
 ].flatMap(bothSides);
 
