@@ -73,7 +73,7 @@ export function soFar(status: RunStatus): RunSentence {
 }
 
 export function nextOf(status: RunStatus): RunSentence {
-  const { rows, batches, done, running, inDoubt, openCredits, isFinished, retry } = status;
+  const { rows, batches, done, running, inDoubt, openCredits, isFinished, retry, stopped } = status;
   if (isFinished && !status.isEnded) return runSentence('reports', {});
   if (isFinished) {
     const { exports, addresses, paidTwice: paid_twice } = retry;
@@ -85,7 +85,14 @@ export function nextOf(status: RunStatus): RunSentence {
     in_doubt: inDoubt,
     waiting: batches - done - running,
     open_credits: openCredits,
+    condition: conditionOfCredits(stopped?.code) ?? null,
+    enough: enoughCredits(status),
   });
+}
+
+/** The `maxCredits` that is enough for all of the run. */
+function enoughCredits({ launchedCredits: launched, openCredits: open }: RunStatus): number {
+  return Math.max(launched.email + open.email, launched.phone + open.phone);
 }
 
 /** What is needed before the same command can continue, by exit code. */
@@ -106,8 +113,11 @@ export function nextAfter(
   if (exitCode === 2) return runSentence('change_command', {});
   const unread = () =>
     store === undefined ? runSentence('starts_over', {}) : runSentence('resumes', { store });
-  const { message: next } = status ? nextOf(status) : unread();
-  return runSentence('repeat', { condition: conditionOf(exitCode, reason), next });
+  // The condition is said in front.
+  const { message: next } = status ? nextOf({ ...status, stopped: null }) : unread();
+  const condition = conditionOf(exitCode, reason);
+  const enough = status?.rows == null ? null : enoughCredits(status);
+  return runSentence('repeat', { condition, enough, next });
 }
 
 function conditionOf(exitCode: number, reason: string | null): Condition | null {

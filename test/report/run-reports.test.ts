@@ -12,6 +12,7 @@ import { exampleSummary } from './page/example-report.js';
 const run = { input: 'list.csv', output: 'out.csv' };
 const repeats = runSentences.repeat.sentence({
   condition: null,
+  enough: null,
   next: runSentences.starts_over.sentence({}),
 });
 
@@ -129,6 +130,18 @@ describe('a run in words', () => {
       soFar: soFar(status).message,
       next: nextOf(status).message,
     });
+  });
+
+  it('says what credits a stopped run lacks before it goes on', () => {
+    const stopped = { message: '', at: status.startedAt };
+    const budget = { ...status, stopped: { ...stopped, code: 'budget_exhausted' } as const };
+    const lacking = { condition: 'higher_budget', enough: 340_000 };
+    expect(nextOf(budget)).toMatchObject({ code: 'goes_on', fields: lacking });
+    const next = nextAfter({ exit_code: 5, reason: 'budget_exhausted' }, budget);
+    expect(next.fields).toEqual({ ...lacking, next: nextOf(status).message });
+    const unpaid = { ...status, stopped: { ...stopped, code: 'payment_required' } as const };
+    expect(nextOf(unpaid).fields['condition']).toBe('more_credits');
+    expect(nextOf(status).fields['condition']).toBe(null);
   });
 
   it('says of a list that was not read to its end that the run starts over', () => {

@@ -135,21 +135,11 @@ function describe(
     `batches  ${grouped(status.batches)} (${stages.join(', ') || none})`,
     `credits  ${grouped(status.launchedCredits.email)} email, ${grouped(status.launchedCredits.phone)} phone launched, before refunds`,
     `so far   ${soFar}`,
-    ...(status.stopped ? [`stopped  ${stopOf(status)}`] : []),
+    ...(status.stopped ? [`stopped  ${status.stopped.message}`] : []),
     `next     the same command ${next}`,
     ...more,
   ];
   return `${lines.map(printableLine).join('\n')}\n`;
-}
-
-/** Why launches are stopped, and the budget that would be enough. */
-function stopOf({ stopped, launchedCredits, openCredits }: RunStatus): string {
-  if (stopped?.code !== 'budget_exhausted') return stopped?.message ?? '';
-  const enough = Math.max(
-    launchedCredits.email + openCredits.email,
-    launchedCredits.phone + openCredits.phone,
-  );
-  return `${stopped.message}; --max-credits ${enough} is enough`;
 }
 
 function linesOfShared(found: FoundSharedRun): readonly string[] {
@@ -160,7 +150,7 @@ function linesOfShared(found: FoundSharedRun): readonly string[] {
   return [
     `${run}, begun ${startText(status.startedAt)}, ${state}`,
     ...(input === '' ? [] : [`  ${input} to ${output}, by ${service}`]),
-    ...(stopped ? [`  stopped: ${stopOf(status)}`] : []),
+    ...(stopped ? [`  stopped: ${stopped.message}`] : []),
     `  ${soFar}; ${alive(status)}`,
     `  the same command ${next}`,
   ];

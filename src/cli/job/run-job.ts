@@ -141,7 +141,7 @@ async function unfinishedRun(
     ...judged,
     state: stateDir,
     paid: describeCredits(paid) ?? null,
-    next: status ? describeStatus(status).next : null,
+    next: status ? describeStatus({ ...status, stopped: null }).next : null,
   });
 }
 

@@ -20,9 +20,10 @@ const conditions = {
   fixed: () => 'once that is fixed',
   working_service: () => 'once it works again',
   processes_looked_at: () => "once the processes' logs and memory are looked at",
-  higher_budget: () => `with a higher ${optionName('maxCredits')}`,
+  higher_budget: (enough) =>
+    `with a higher ${optionName('maxCredits')}${enough === null ? '' : ` (${grouped(enough)} is enough)`}`,
   more_credits: () => 'once the account has credits',
-};
+} satisfies Record<string, (enough: number | null) => string>;
 export type Condition = keyof typeof conditions;
 
 /** A run's status, its end, and what to do next, by code. */
@@ -68,13 +69,28 @@ export const runSentences = {
     sentence: ({ store }) => `resumes ${store}, or starts it`,
   }),
   goes_on: define({
-    when: 'A run is unfinished.',
-    example: { paid_batches: 2, in_doubt: 0, waiting: 10, open_credits: credits },
+    when: 'A run is unfinished. `condition`: the credits that it lacks; `enough`: the `--max-credits` that is enough for all of it.',
+    example: {
+      paid_batches: 2,
+      in_doubt: 0,
+      waiting: 10,
+      open_credits: credits,
+      condition: orNull<Condition>('higher_budget'),
+      enough: orNull(480_000),
+    },
     variants: [
-      { paid_batches: 1, in_doubt: 1, waiting: 0 },
-      { paid_batches: 0, waiting: 0 },
+      { condition: null },
+      { condition: 'more_credits' },
+      { paid_batches: 1, in_doubt: 1, waiting: 0, condition: null },
+      { paid_batches: 0, waiting: 0, condition: null },
     ],
-    sentence({ paid_batches: paidBatches, in_doubt: inDoubt, waiting, open_credits: open }) {
+    sentence({
+      paid_batches: paidBatches,
+      in_doubt: inDoubt,
+      waiting,
+      open_credits: open,
+      ...lacks
+    }) {
       const price = describeCredits(open) ?? '0 credits';
       const steps = [
         ...(paidBatches > 0
@@ -83,9 +99,10 @@ export const runSentences = {
         ...(inDoubt > 0 ? [`asks what came of ${counted(inDoubt, 'launch')}`] : []),
         ...(waiting > 0 ? [`launches ${grouped(waiting)} more (at most ${price})`] : []),
       ];
-      if (steps.length === 0) return 'goes on, writes the output';
+      const goesOn = ['goes on', ...conditionOf(lacks)].join(' ');
+      if (steps.length === 0) return `${goesOn}, writes the output`;
       const first = steps.length > 1 ? `${steps.slice(0, -1).join(', ')} and ` : '';
-      return `goes on, ${first}${steps.at(-1)}`;
+      return `${goesOn}, ${first}${steps.at(-1)}`;
     },
   }),
   reports: define({
@@ -138,17 +155,22 @@ export const runSentences = {
     sentence: () => 'change what the message names, then run again',
   }),
   repeat: define({
-    when: 'Anything else stopped it. `next`: what the same command does.',
-    example: { condition: orNull<Condition>('fixed'), next: 'starts over' },
+    when: 'Anything else stopped it. `next`: what the same command does; `enough`: the `--max-credits` that is enough for all of it.',
+    example: {
+      condition: orNull<Condition>('fixed'),
+      enough: orNull(480_000),
+      next: 'starts over',
+    },
     variants: [
+      { condition: 'higher_budget', enough: null },
       { condition: null },
       ...(Object.keys(conditions) as Condition[]).map((condition) => ({ condition })),
     ],
-    sentence({ condition, next }) {
+    sentence({ next, ...needs }) {
       // Another option makes it another command.
-      const same = condition === 'right_list' ? '' : 'same ';
-      const before = condition === null ? '' : `${conditions[condition]()}, `;
-      return `${before}run the ${same}command again: it ${next}`;
+      const same = needs.condition === 'right_list' ? '' : 'same ';
+      const again = `run the ${same}command again: it ${next}`;
+      return [...conditionOf(needs), again].join(', ');
     },
   }),
 
@@ -186,8 +208,18 @@ export function conditionOfCredits(reason: string | null | undefined): Condition
   return reason === 'payment_required' ? 'more_credits' : undefined;
 }
 
-export function conditionWords(condition: Condition): string {
-  return conditions[condition]();
+export function conditionWords(condition: Condition, enough: number | null = null): string {
+  return conditions[condition](enough);
+}
+
+function conditionOf({
+  condition,
+  enough,
+}: {
+  readonly condition: Condition | null;
+  readonly enough: number | null;
+}): readonly string[] {
+  return condition === null ? [] : [conditionWords(condition, enough)];
 }
 
 /** What a retry does: `fetches 3 paid exports again (free), sends 40 addresses again`. */

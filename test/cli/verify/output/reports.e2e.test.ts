@@ -120,7 +120,9 @@ describe('a run that stops', () => {
     expect(ended.code, ended.stderr).toBe(code);
     const { summary } = await written();
     expect(summary).toMatchObject({ stopped: true, exit_code: code, credits: { email: {} } });
-    expect(summary.next).toContain(runSentences.repeat.sentence({ condition, next: '' }));
+    expect(summary.next).toContain(
+      runSentences.repeat.sentence({ condition, enough: null, next: '' }),
+    );
     expect(summary.reason).toBe(reason);
     expect(await chargesOf(service)).toEqual([]);
   });
@@ -280,7 +282,7 @@ describe('a run that stops', () => {
     expect((await written()).summary).toMatchObject({
       exit_code: 143,
       credits: { email: { spent: 2, source: 'launched' } },
-      next: runSentences.repeat.sentence({ condition: null, next: startsOver }),
+      next: runSentences.repeat.sentence({ condition: null, enough: null, next: startsOver }),
     });
   });
 });
