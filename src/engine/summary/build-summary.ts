@@ -2,12 +2,14 @@ import { type Asked, askedOptions, type Summary } from './summary.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
+import { isAtEnd, mayHaveLaunched } from '../batches/batch-state.js';
 import { addCharges, chargeOf, type DrivenBatch, nothing } from '../batches/batch-log.js';
 import { isPlusMissing } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
 import type { RejectedCells } from './rejected-cells.js';
 import type { BatchReport, ColumnHints, CreditSummary, TypeSummary } from './figures.js';
+import { launchedCredits } from './launched-credits.js';
 
 interface Summarized {
   readonly input: string;
@@ -105,6 +107,11 @@ function hasColumns(plan: Plan, type: VerificationType): boolean {
 function creditSummary(run: Summarized, type: VerificationType): CreditSummary | null {
   if (!hasColumns(run.plan, type)) return null;
   const batches = run.batches.filter(({ batch }) => batch.group.type === type);
+  if (batches.some(({ state }) => mayHaveLaunched(state) && !isAtEnd(state))) {
+    return launchedCredits(
+      batches.map((driven) => ({ ...driven, addresses: driven.batch.addresses })),
+    );
+  }
   const charges = batches.map(chargeOf).filter((charge) => charge !== undefined);
   if (charges.length === batches.length)
     return { ...charges.reduce(addCharges, nothing), source: 'cost_objects' };

@@ -12,10 +12,9 @@ import { type RunStatus, statusOf } from '../../stores/run-status.js';
 import type { SharedStore } from '../../stores/run-store.js';
 import { type SharedRunStatus, sharedStatusOf } from '../../stores/shared/shared-status.js';
 import { aStore } from '../options/option-shapes.js';
-import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
 import type { VerificationType } from '../../../contract/enums.js';
 import { noTimes } from '../../batches/batch-log.js';
-import type { BatchEntry, RunEntry } from '../../stores/journal-entries.js';
+import type { RunEntry } from '../../stores/journal-entries.js';
 import {
   addressesOf,
   replayJournal,
@@ -24,6 +23,7 @@ import {
   type RunState,
 } from '../../stores/run-state.js';
 import type { BatchReport, CreditSummary } from '../../summary/figures.js';
+import { launchedCredits, type PaidBatch } from '../../summary/launched-credits.js';
 import type { Summary } from '../../summary/summary.js';
 
 /**
@@ -151,7 +151,7 @@ function stoppedRunOf(state: RunState, name: string): StoppedRun {
   const creditsFor = (type: VerificationType): CreditSummary | null => {
     const columns = state.run?.decides[type];
     if (Array.isArray(columns) && columns.length === 0) return null;
-    return creditsOf(batches.filter(({ report }) => report.type === type));
+    return creditsOf(batches, type);
   };
   return {
     status: statusOf(state, name),
@@ -167,7 +167,7 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
     batchReports({ ...emptyRunState, run, plan, batches }),
   );
   const of = (type: VerificationType): number => {
-    const credits = creditsOf(reports.filter(({ report }) => report.type === type));
+    const credits = creditsOf(reports, type);
     return credits.net ?? (credits.spent ?? 0) + (credits.in_doubt ?? 0);
   };
   const credits = { email: of('email'), phone: of('phone') };
@@ -176,10 +176,7 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
 
 interface StoppedReport {
   readonly report: BatchReport;
-  /** Cost of launched uploads before the current one. */
-  readonly replacedCharge: BatchEntry['replacedCharge'];
-  readonly isLaunched: boolean;
-  readonly isInDoubt: boolean;
+  readonly stopped: PaidBatch;
 }
 
 function batchReports(state: RunState): readonly StoppedReport[] {
@@ -199,34 +196,12 @@ function batchReports(state: RunState): readonly StoppedReport[] {
       export: exported ?? null,
       times: state.times.get(label) ?? noTimes,
     };
-    const isLaunched = mayHaveLaunched(batch);
-    return [{ report, replacedCharge, isLaunched, isInDoubt: isLaunchInDoubt(batch) }];
+    const stopped = { state: batch, addresses: report.addresses, charge, replacedCharge };
+    return [{ report, stopped }];
   });
 }
 
-/** A batch of unknown cost costs at most its addresses. */
-function creditsOf(batches: readonly StoppedReport[]): CreditSummary {
-  const launched = batches
-    .filter(({ isLaunched, isInDoubt }) => isLaunched && !isInDoubt)
-    .map(({ report }) => report);
-  const doubtful = batches.filter(({ isInDoubt }) => isInDoubt).map(({ report }) => report);
-  const inDoubt = doubtful.reduce((total, { addresses }) => total + addresses, 0);
-  const again = batches.filter(({ replacedCharge }) => replacedCharge !== undefined);
-  const costs = [
-    ...launched,
-    ...again.map(({ replacedCharge, report }) => ({
-      charge: replacedCharge,
-      addresses: report.addresses,
-    })),
-  ];
-  const isComplete = inDoubt === 0 && costs.every(({ charge }) => charge);
-  const sum = (of: (cost: (typeof costs)[number]) => number): number =>
-    costs.reduce((total, cost) => total + of(cost), 0);
-  return {
-    spent: sum(({ charge, addresses }) => charge?.spent ?? addresses),
-    refunded: isComplete ? sum(({ charge }) => charge?.refunded ?? 0) : null,
-    net: isComplete ? sum(({ charge }) => charge?.net ?? 0) : null,
-    source: isComplete ? 'cost_objects' : 'launched',
-    ...(inDoubt > 0 && { in_doubt: inDoubt }),
-  };
+function creditsOf(batches: readonly StoppedReport[], type: VerificationType): CreditSummary {
+  const ofType = batches.filter(({ report }) => report.type === type);
+  return launchedCredits(ofType.map(({ stopped }) => stopped));
 }
