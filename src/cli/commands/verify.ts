@@ -17,7 +17,8 @@ import {
   refuseUnquoted,
   standard,
 } from '../endpoints/locations.js';
-import { prepareJob, type RunParts, openReports } from '../job/prepare-job.js';
+import { openReports } from '../job/open-reports.js';
+import { prepareJob, type RunParts } from '../job/prepare-job.js';
 import type { Message } from '../messages/message.js';
 import { messageKey } from '../terminal/logger.js';
 import { progressMode } from '../terminal/progress-lines.js';

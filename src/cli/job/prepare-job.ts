@@ -4,7 +4,7 @@ import { terminal, type Person } from '../terminal/ask-person.js';
 import {
   ConfigurationError,
   type Estimate,
-  RunReports,
+  type RunReports,
   type Sink,
   type Summary,
   type ColumnChoice,
@@ -12,6 +12,7 @@ import {
   type RunOptions,
 } from '../../index.js';
 import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
+import { filesAmong } from './open-reports.js';
 import { askAboutColumns, findPaidOutput, type PaidOutput } from './questions.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
@@ -33,8 +34,6 @@ import {
   locationOf,
   removeAt,
   type Location,
-  resolvePath,
-  standard,
 } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { message } from '../messages/message.js';
@@ -44,7 +43,6 @@ import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { countryOptions } from '../guide/choose-country.js';
 import { batchSettings } from '../options/batch-options.js';
-import { print } from '../terminal/print.js';
 
 export interface Job {
   readonly shared: RunSettings;
@@ -85,11 +83,7 @@ export async function prepareJob(
   const { options } = input;
   const person = terminal(input, reporter);
   const from = await findInputs(input.positionals, input);
-  const suppress = (givenOptions(options).suppress ?? []).flatMap((list) =>
-    typeof list === 'object' && 'source' in list && typeof list.source === 'string'
-      ? locationOf(list.source, input)
-      : [],
-  );
+  const suppress = suppressLists(input);
   await refuseSuppressed(suppress, filesOfOutput(from, to, options), input);
   const outputs = filesOfOutput(from, to, options).map(pathOf);
   await reports.keepApart(filesAmong([...[...from, ...suppress].map(pathOf), ...outputs]));
@@ -102,14 +96,11 @@ export async function prepareJob(
   if (hidden) reporter.report([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
   const { noMoreOpenThan } = run;
-  if (noMoreOpenThan) {
-    const paths = [
-      ...outputs,
-      ...(['rejects', 'report', 'summary'] as const).map((name) => options.text(name)),
-    ];
-    const open = await moreOpenFiles(filesAmong(paths), noMoreOpenThan);
-    if (open.length > 0) reporter.report([message('kept_open', { paths: open })]);
-  }
+  const others = (['rejects', 'report', 'summary'] as const).map((name) => options.text(name));
+  const open = noMoreOpenThan
+    ? await moreOpenFiles(filesAmong([...outputs, ...others]), noMoreOpenThan)
+    : [];
+  if (open.length > 0) reporter.report([message('kept_open', { paths: open })]);
   const settings = sharedOptions(input, target, {
     ...ends,
     sink: reports.watch(sink),
@@ -128,12 +119,7 @@ export async function prepareJob(
       const limited = limitMessages(figures, options.has('history'));
       const advice = reports.adviceOn(figures, known);
       reporter.finished(figures, reports.endOf(figures, known), advice, limited);
-      // A good output removes the suspect one.
-      if (maxUnknown && !figures.suspect) {
-        for (const { name } of figures.outputs) {
-          await removeAt(besideLocation(locationOf(name, input), '.suspect'));
-        }
-      }
+      if (maxUnknown && !figures.suspect) await removeSuspects(figures, input);
     }
     exitCode = (await reports.finished(figures, { noMoreOpenThan, ...known })).exit_code;
   };
@@ -167,13 +153,7 @@ export async function prepareJob(
     rowsBefore: async () => rowsOfOutput(sink, options),
     async findPaid() {
       // Anyone who joins a run pays for nothing again.
-      const isJoined = run.store
-        ? run.store.look().then(
-            (begun) => begun !== undefined,
-            () => true,
-          )
-        : options.has('store');
-      if (isCostShown === true || (await isJoined)) return undefined;
+      if (isCostShown === true || (await isJoined(run.store, options))) return undefined;
       return findPaidOutput(to, ends.sink, target, options);
     },
     begin: async () => {
@@ -183,6 +163,36 @@ export async function prepareJob(
     reportSummary,
   };
   return { job, history, reportSummary, sink: ends.sink, exitCode: () => exitCode };
+}
+
+function suppressLists(input: CommandInput<VerifyOption>): readonly Location[] {
+  return (givenOptions(input.options).suppress ?? []).flatMap((list) =>
+    typeof list === 'object' && 'source' in list && typeof list.source === 'string'
+      ? locationOf(list.source, input)
+      : [],
+  );
+}
+
+/** Whether others have begun the run; yes where their store does not answer. */
+async function isJoined(
+  store: RunState['store'],
+  options: ParsedOptions<VerifyOption>,
+): Promise<boolean> {
+  if (!store) return options.has('store');
+  return store.look().then(
+    (begun) => begun !== undefined,
+    () => true,
+  );
+}
+
+/** A good output removes the suspect one. */
+async function removeSuspects(
+  { outputs }: Summary,
+  input: CommandInput<VerifyOption>,
+): Promise<void> {
+  for (const { name } of outputs) {
+    await removeAt(besideLocation(locationOf(name, input), '.suspect'));
+  }
 }
 
 /** @throws ConfigurationError where the output would replace a `--suppress` list */
@@ -257,40 +267,4 @@ function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
       { code: 'country_missing' },
     );
   }
-}
-
-/** @throws ConfigurationError, OutputError before anything is read */
-export async function openReports(
-  { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
-  to: Location,
-): Promise<RunReports> {
-  const report = options.text('report');
-  const summary = options.text('summary');
-  if (report === standard) {
-    throw new ConfigurationError('--report needs the name of a file, such as report.html');
-  }
-  if (summary === standard && to.path === standard) {
-    throw new ConfigurationError(
-      '--summary - and the output cannot both be standard output: give the output a file with -o',
-    );
-  }
-  return RunReports.open({
-    // A trial keeps the reports of the last night.
-    report: options.has('dry-run') ? undefined : report,
-    summary: summary === standard ? async (text) => print(text, stdout) : summary,
-    besides: filesAmong([
-      ...positionals.map((path) => resolvePath(cwd, path)),
-      pathOf(to),
-      options.text('rejects'),
-    ]),
-    asksNetwork: asksNetwork(options),
-    isShared: options.has('store'),
-    keepsQuality: options.has('keep-quality'),
-    hasHistory: options.has('history') || undefined,
-    isRepeated: options.has('key'),
-  });
-}
-
-function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
-  return paths.filter((path): path is string => path !== undefined && path !== standard);
 }

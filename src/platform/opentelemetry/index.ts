@@ -45,37 +45,43 @@ function errorType({ status, code }: RequestEvent): string {
   return status === undefined || status < 400 ? (code ?? 'unknown') : String(status);
 }
 
-/** Counters of rows, credits, requests and retries, and request durations. */
-function countInto(meter: Meter): DiagnosticsListeners {
+function createInstruments(meter: Meter) {
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(name, { unit, description });
-  const rows = counter('sluice.rows', '{row}', 'Rows that were read and written.');
-  const addresses = counter(
-    'sluice.addresses',
-    '{address}',
-    'Addresses of batches that were launched, at their end.',
-  );
-  const credits = counter(
-    'sluice.credits',
-    '{credit}',
-    'Credits that batches at their end have spent and got back, as the service says.',
-  );
-  const requests = counter('sluice.requests', '{request}', 'Attempts of requests.');
-  const retries = counter('sluice.retries', '{request}', 'Attempts of requests after their first.');
-  const batches = meter.createUpDownCounter('sluice.batches.active', {
-    unit: '{batch}',
-    description: 'Batches that are worked on.',
-  });
-  const waiting = meter.createUpDownCounter('sluice.rows.waiting', {
-    unit: '{row}',
-    description: 'Rows of streaming runs that were read and wait for their results.',
-  });
-  const durations = meter.createHistogram('http.client.request.duration', {
-    unit: 's',
-    description: 'Duration of HTTP client requests.',
-    advice: { explicitBucketBoundaries: [...requestBuckets] },
-  });
+  return {
+    rows: counter('sluice.rows', '{row}', 'Rows that were read and written.'),
+    addresses: counter(
+      'sluice.addresses',
+      '{address}',
+      'Addresses of batches that were launched, at their end.',
+    ),
+    credits: counter(
+      'sluice.credits',
+      '{credit}',
+      'Credits that batches at their end have spent and got back, as the service says.',
+    ),
+    requests: counter('sluice.requests', '{request}', 'Attempts of requests.'),
+    retries: counter('sluice.retries', '{request}', 'Attempts of requests after their first.'),
+    batches: meter.createUpDownCounter('sluice.batches.active', {
+      unit: '{batch}',
+      description: 'Batches that are worked on.',
+    }),
+    waiting: meter.createUpDownCounter('sluice.rows.waiting', {
+      unit: '{row}',
+      description: 'Rows of streaming runs that were read and wait for their results.',
+    }),
+    durations: meter.createHistogram('http.client.request.duration', {
+      unit: 's',
+      description: 'Duration of HTTP client requests.',
+      advice: { explicitBucketBoundaries: [...requestBuckets] },
+    }),
+  };
+}
 
+/** Counters of rows, credits, requests and retries, and request durations. */
+function countInto(meter: Meter): DiagnosticsListeners {
+  const { rows, addresses, credits, requests, retries, batches, waiting, durations } =
+    createInstruments(meter);
   /** Rows counted so far. */
   const counted = new Map<string, number>();
   /** Waiting rows of a streaming run. */

@@ -62,15 +62,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
         sinks.map(async (sink) => sink.validate?.(reading, shared)),
       );
       const wanted = validators.filter((validate) => validate !== undefined);
-      if (wanted.length === 0) return undefined;
-      const all: RowValidator = (chunk) => {
-        for (const validate of wanted) validate(chunk);
-      };
-      return Object.assign(all, {
-        async end() {
-          for (const validate of wanted) await validate.end?.();
-        },
-      });
+      return wanted.length === 0 ? undefined : validateWithAll(wanted);
     },
     async hasWritten(runId) {
       for (const sink of sinks) if ((await sink.hasWritten?.(runId)) === true) return true;
@@ -85,16 +77,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
       const opening = { ...given, isNewList: true, onTextColumn };
       const route = createRoute(opening);
       written = sinks.map(() => 0);
-      const writings: SinkWriting[] = [];
-      const abort = async (): Promise<void> => {
-        for (const writing of writings) await dropWriting(writing, given.onNotice);
-      };
-      try {
-        for (const sink of sinks) writings.push(await sink.open(opening));
-      } catch (error) {
-        await abort();
-        throw error;
-      }
+      const writings = await openAll(sinks, opening);
       return {
         async write(joined) {
           for (const stretch of stretches(joined, route)) {
@@ -107,10 +90,43 @@ export function routeSink(options: RouteSinkOptions): Sink {
         async finish() {
           for (const writing of writings) await writing.finish();
         },
-        abort,
+        abort: () => dropAll(writings, opening),
       } satisfies SinkWriting;
     },
   };
+}
+
+function validateWithAll(validators: readonly RowValidator[]): RowValidator {
+  const validate: RowValidator = (chunk) => {
+    for (const each of validators) each(chunk);
+  };
+  return Object.assign(validate, {
+    async end() {
+      for (const each of validators) await each.end?.();
+    },
+  });
+}
+
+/** Opens all sinks, or none. */
+async function openAll(
+  sinks: readonly Sink[],
+  opening: OpenSinkOptions,
+): Promise<readonly SinkWriting[]> {
+  const writings: SinkWriting[] = [];
+  try {
+    for (const sink of sinks) writings.push(await sink.open(opening));
+    return writings;
+  } catch (error) {
+    await dropAll(writings, opening);
+    throw error;
+  }
+}
+
+async function dropAll(
+  writings: readonly SinkWriting[],
+  { onNotice }: OpenSinkOptions,
+): Promise<void> {
+  for (const writing of writings) await dropWriting(writing, onNotice);
 }
 
 /** Reports a column once where several outputs make it text. */
