@@ -25,6 +25,7 @@ interface OpenCell {
   /** Inline text. */
   inline: string;
   hasFormula: boolean;
+  hasResult: boolean;
 }
 
 /**
@@ -79,7 +80,8 @@ export async function* readSheetRows(
           if (!isOpen && cell && row) {
             const hasValue = takeCell(row, cell, workbook, margin);
             // An empty text is a result, too.
-            if (!hasValue && cell.hasFormula && cell.type !== 'str') onUncomputed();
+            const isText = cell.type === 'str' && cell.hasResult;
+            if (!hasValue && cell.hasFormula && !isText) onUncomputed();
             cell = undefined;
           }
           break;
@@ -87,6 +89,7 @@ export async function* readSheetRows(
           if (cell && token.kind === 'open') cell.hasFormula = true;
           break;
         case 'v':
+          if (cell) cell.hasResult = true;
           inside = isOpen ? 'text' : undefined;
           break;
         case 't':
@@ -127,6 +130,7 @@ function openCell(attributes: string, before: number): OpenCell {
     text: '',
     inline: '',
     hasFormula: false,
+    hasResult: false,
   };
 }
 
@@ -150,7 +154,15 @@ function plainCell({
   text = '',
   inline = '',
 }: PlainCell): OpenCell {
-  return { column: columnOf(place), type, style: Number(style), text, inline, hasFormula: false };
+  return {
+    column: columnOf(place),
+    type,
+    style: Number(style),
+    text,
+    inline,
+    hasFormula: false,
+    hasResult: true,
+  };
 }
 
 /** Puts a cell's value into its row; returns whether it has one. */

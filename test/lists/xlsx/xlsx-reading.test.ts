@@ -293,3 +293,21 @@ describe.each(['chartsheet', 'dialogsheet', 'xlMacrosheet', 'xlIntlMacrosheet'])
     });
   },
 );
+
+it.each([
+  ['<c t="str"><f>A1</f></c>', 1],
+  ['<c t="str"><f>A1</f><v></v></c>', 0],
+  ['<c><f>A1</f><v></v></c>', 1],
+  ['<c><f>A1</f></c>', 1],
+  ['<c t="str"><f>A1</f><v>x</v></c>', 0],
+])('the formula in %s has no result: %d', async (cell, formulas) => {
+  await writeFile(at('in.xlsx'), await workbook({ rows: row(cell) }));
+  const notices: unknown[] = [];
+  const reading = await fileSource(at('in.xlsx')).open({
+    wanted: () => [1],
+    onNotice: (notice) => notices.push(notice),
+  });
+  for await (const chunk of reading.chunks) expect(chunk.length).toBe(1);
+  const said = { code: 'formulas_without_result', fields: { formulas } };
+  expect(notices).toMatchObject(formulas === 0 ? [] : [said]);
+});
