@@ -1,5 +1,6 @@
 import type { VerificationType } from '../../contract/index.js';
 import {
+  isSluiceError,
   ProgressFigures,
   type BatchState,
   type RunProgress,
@@ -66,7 +67,8 @@ interface Amount {
 }
 
 export class RunFigures {
-  /** Since when the service keeps all of it waiting, if it does. */
+  #isWaiting = false;
+  /** Since when the service is silent or fails, if it does. */
   #waitingSinceMs: number | undefined;
   /** Of earlier waits. */
   #waitedMs = 0;
@@ -83,13 +85,14 @@ export class RunFigures {
 
   /** Until the service answers, nobody knows how fast it goes. */
   get isWaiting(): boolean {
-    return this.#waitingSinceMs !== undefined;
+    return this.#isWaiting;
   }
 
-  /** The service keeps all of it waiting, or answers again. */
-  noteOutage({ state, forMs }: ServiceOutage, nowMs: number): void {
-    if (state === 'waiting') {
-      this.#waitingSinceMs ??= nowMs - forMs;
+  /** The service keeps all of it waiting, or answers again. Its limit of requests is part of its pace. */
+  noteOutage(outage: ServiceOutage, nowMs: number): void {
+    this.#isWaiting = outage.state === 'waiting';
+    if (outage.state === 'waiting') {
+      if (!isOfLimit(outage)) this.#waitingSinceMs ??= nowMs - outage.forMs;
       return;
     }
     this.#waitedMs += nowMs - (this.#waitingSinceMs ?? nowMs);
@@ -280,4 +283,8 @@ export class RunFigures {
   #begin(stage: RunStage, nowMs: number): void {
     if (!this.#since.has(stage)) this.#since.set(stage, nowMs);
   }
+}
+
+function isOfLimit({ error, pausedMs }: Extract<ServiceOutage, { state: 'waiting' }>): boolean {
+  return pausedMs !== undefined || isSluiceError(error, 'too_many_requests');
 }

@@ -13,7 +13,7 @@ export type ServiceOutage =
       readonly forMs: number;
       /** How long it is retried before requests are given up; absent while it is only silent. */
       readonly leftMs: number | undefined;
-      /** How long it lets nothing through, where its headers say so and it fails at nothing. */
+      /** How long its limit of requests lets nothing through, where it fails at nothing. */
       readonly pausedMs?: number | undefined;
     }
   /** It answers again. */
@@ -42,7 +42,7 @@ export class OutageWatch {
 
   /**
    * @param ports.isAsked whether the service has a request to answer: requests also wait for a rate
-   * @param ports.pausedMs for how long the service has asked to be sent nothing
+   * @param ports.pausedMs for how long the service's limit of requests lets nothing through
    */
   constructor(
     clock: Clock,

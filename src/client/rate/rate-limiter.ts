@@ -82,12 +82,17 @@ export class RateLimiter {
 
   /** The earliest start of a request; may be in the past. */
   earliestStart(): number {
+    return Math.max(this.serviceStart(), this.#lastStart + this.#intervalMs);
+  }
+
+  /** The same as far as the service decides it, whatever the given rate is. */
+  serviceStart(): number {
     const learned = this.#rate.next(this.#lastStart);
     // The end of a window lifts its spacing.
     const spaced = this.#spacing
       ? Math.min(this.#lastStart + this.#spacing.ms, this.#spacing.until)
       : learned;
-    return Math.max(this.#pausedUntil, learned, spaced, this.#lastStart + this.#intervalMs);
+    return Math.max(this.#pausedUntil, learned, spaced);
   }
 
   /** @param slotAt the slot that the request took from the shared rate */

@@ -85,7 +85,7 @@ export class RequestScheduler {
       new OutageWatch(clock, this.#giveUp, {
         report: onOutage,
         isAsked: () => this.#running > 0,
-        pausedMs: () => this.#limiter.pausedUntil - clock.now(),
+        pausedMs: () => this.#limiter.serviceStart() - clock.now(),
       });
   }
 
@@ -211,8 +211,10 @@ export class RequestScheduler {
     const isProbe = this.#circuit.probeAt !== undefined;
     this.#isProbing ||= isProbe;
     const slotAt = this.#shared.at(-1)?.used();
+    const isLimited =
+      this.#running === 0 && this.#limiter.serviceStart() > Number.NEGATIVE_INFINITY;
     // Waiting for a rate is not waiting for the service.
-    if (slotAt !== undefined || this.#hasRate) this.#outage?.moved();
+    if (slotAt !== undefined || this.#hasRate || isLimited) this.#outage?.moved();
     this.#running += 1;
     this.#limiter.started(startedAt, slotAt);
     let isSettled = false;

@@ -7,6 +7,7 @@ import {
   progressMode,
 } from '../../../src/cli/terminal/progress-lines.js';
 import { RunFigures } from '../../../src/cli/terminal/run-figures.js';
+import { ApiError } from '../../../src/platform/errors/errors.js';
 import { duration, rate } from '../../../src/platform/text/shown-numbers.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { batchProgress, life } from './batch-life.js';
@@ -14,6 +15,12 @@ import { batchProgress, life } from './batch-life.js';
 const plain: ProgressForm = { columns: 80, hasColour: false, isUnicode: false };
 
 const silent = { state: 'waiting', error: undefined, leftMs: undefined } as const;
+
+const tooMany = new ApiError('credits: the service answered 429', {
+  code: 'too_many_requests',
+  operation: 'credits',
+  status: 429,
+});
 
 function halfVerified(): RunFigures {
   const figures = new RunFigures();
@@ -59,6 +66,18 @@ describe('the lines of a run', () => {
       '  progress  ##############................  47 %  1 min 12 s, about 11 s left',
     );
     expect(results).toBe('  results   200 of 400 addresses, 20/s');
+  });
+
+  it.each([
+    ['its headers', { ...silent, pausedMs: 26_000 }],
+    ['an answer of 429', { ...silent, error: tooMany, leftMs: 600_000 }],
+  ])('count the time in which a limit of requests lets nothing through: by %s', (_, limited) => {
+    const figures = halfVerified();
+    figures.noteOutage({ ...limited, forMs: 4000 }, 16_000);
+    expect(figures.isWaiting).toBe(true);
+    figures.noteOutage({ state: 'over', forMs: 30_000 }, 42_000);
+    expect(figures.rate('exporting', 'uploading', 42_000)).toBe(200 / 40);
+    expect(figures.time(42_000).leftMs).toBe(41_000);
   });
 
   it('tell the rate of results from the first upload on: they come at the end of their batches', () => {

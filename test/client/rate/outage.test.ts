@@ -63,6 +63,31 @@ it('tells how long a service lets nothing through by its headers', async () => {
   expect(told.at(-1)).toEqual({ state: 'over', forMs: 60_000 });
 });
 
+it('tells how long requests are spaced where few remain, and never of silence when nothing was asked', async () => {
+  const { clock, told, acquire } = watched();
+  const limits = { limit: 30, remaining: 1, resetMs: undefined };
+  (await acquire()).settle({ kind: 'answered', limits });
+  const spaced = acquire();
+  await clock.advance(5000);
+  expect(told).toMatchObject([{ state: 'waiting', error: undefined, pausedMs: 26_000 }]);
+  await clock.advance(25_000);
+  (await spaced).settle({
+    kind: 'answered',
+    limits: { limit: 4, remaining: 3, resetMs: undefined },
+  });
+  expect(told.splice(0)).toMatchObject([{ state: 'waiting' }, { state: 'over' }]);
+  (await acquire()).settle({
+    kind: 'answered',
+    limits: { limit: undefined, remaining: 19, resetMs: 76_000 },
+  });
+  const soon = acquire();
+  await clock.advance(3900);
+  const permit = await soon;
+  await clock.advance(3000);
+  expect(told).toEqual([]);
+  permit.settle({ kind: 'answered' });
+});
+
 it('tells of failures with the time that is left, over all attempts of a request', async () => {
   const { clock, told, acquire } = watched(60_000);
   const error = notReached('ECONNREFUSED');
