@@ -13,6 +13,8 @@ if [ -f sluice.env ]; then environment=(--env-file sluice.env); fi
 # The log of the night before is kept. Each night reads its own, also when the next one has begun.
 if [ -f sluice.log ]; then mv -f sluice.log sluice.log.1; fi
 exec 3>> sluice.log 4< sluice.log
+# A run removes those of the night before, but not where a wrong option ends it before it starts.
+rm -f summary.json report.html
 
 # The state directory is the lock: this run waits for one that is still at work, then ends with 2.
 # An address that was verified within 30 days comes from the history and costs nothing. A night that
@@ -37,7 +39,7 @@ case "$code" in
   0) echo 'verified.csv is complete' ;;
   1) echo 'a defect in Sluice: report it with sluice.log; the next run resumes' ;;
   2) echo 'nothing was sent: fix what the log says' ;;
-  3) echo 'verified.csv is complete, except for failed rows: the next run sends them again' ;;
+  3) echo 'verified.csv is complete, except for failed rows: the log says what the next run does' ;;
   4) echo 'the key was refused: set another, the next run resumes' ;;
   5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says; the next run resumes' ;;
   6) echo 'the list, the output or the disk failed: fix what the log says; a run that had begun is resumed by the next one' ;;
@@ -49,7 +51,7 @@ case "$code" in
 esac
 # A night that is done may have to be looked at, too. The last line is all of it in one.
 log=$(cat <&4)
-grep 'warning: ' <<< "$log"
+grep -E 'warning: |"severity":"warning"' <<< "$log"
 if [ "$code" -eq 0 ]; then
   tail -n 1 <<< "$log"
 else

@@ -45,7 +45,7 @@ function patienceOptionsOf(giveUpAfterSeconds: number) {
       name: 'give-up-after',
       type: patience(),
       library: 'giveUpAfterMs',
-      help: `How long the service may be unreachable or failing before exit 7, in seconds (default: ${giveUpAfterSeconds}).`,
+      help: `How long the service may be unreachable or failing before exit 7, in seconds (default: ${giveUpAfterSeconds}); a silence counts once --timeout has ended it.`,
     },
     {
       name: 'requests-per-minute',

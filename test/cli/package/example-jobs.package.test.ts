@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -86,9 +86,19 @@ describe('examples/nightly.sh', () => {
     expect(ended.stdout).toBe('verified.csv is complete\nwarning: a\nthe verdict\n');
   });
 
-  it('says why nothing was sent', async () => {
+  it('mails warnings that are events, too', async () => {
     const folder = await jobFolder();
+    const warning = '{"time":"2026-01-01T00:00:00.000Z","severity":"warning","code":"history_cut"}';
+    await writeFile(join(folder, 'sluice'), `#!/bin/sh\necho '${warning}' >&2\necho '{}' >&2\n`);
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder, '--json-log']);
+    expect(ended.stdout).toBe(`verified.csv is complete\n${warning}\n{}\n`);
+  });
+
+  it('says why nothing was sent, and leaves no summary of another night', async () => {
+    const folder = await jobFolder();
+    await writeFile(join(folder, 'summary.json'), '{"exit_code": 0}');
     const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder, '--no-such-option']);
+    await expect(access(join(folder, 'summary.json'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(ended).toMatchObject({ code: 2 });
     expect(ended.stdout).toMatch(/^nothing was sent: fix what the log says\n.*--no-such-option/s);
   });
