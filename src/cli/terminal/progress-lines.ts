@@ -99,11 +99,13 @@ function resultsText(figures: RunFigures, nowMs: number): string {
 }
 
 function creditsText(figures: RunFigures): string {
-  const { refunded, ...launched } = figures.credits();
+  const { refunded, ...spent } = figures.credits();
+  const launched = figures.launchedCredits;
   const prices = (['email', 'phone'] as const)
     .filter((type) => launched[type] > 0)
     .map((type) => `${grouped(launched[type])} ${type}`);
-  const less = refunded > 0 ? `, ${grouped(refunded)} of them refunded` : '';
+  const saved = launched.email + launched.phone - spent.email - spent.phone + refunded;
+  const less = saved > 0 ? `, ${grouped(saved)} of them not charged or refunded` : '';
   return prices.length === 0 ? '' : `${prices.join(', ')} launched${less}`;
 }
 

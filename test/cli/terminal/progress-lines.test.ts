@@ -80,6 +80,15 @@ describe('the lines of a run', () => {
     expect(figures.time(42_000).leftMs).toBe(41_000);
   });
 
+  it('never take back credits that they called launched', () => {
+    const figures = new RunFigures();
+    const charge = { spent: 50, refunded: 12.5, net: 37.5 };
+    for (const state of life) figures.note(batchProgress(0, state, charge), 0);
+    expect(progressLines(figures, plain, 0)).toContain(
+      '  credits   100 email launched, 62.5 of them not charged or refunded',
+    );
+  });
+
   it('tell the rate of results from the first upload on: they come at the end of their batches', () => {
     const figures = new RunFigures();
     figures.note({ stage: 'read', rows: 400, addresses: 400, toSend: 400, batches: 4 }, 0);
