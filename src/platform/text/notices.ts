@@ -107,10 +107,11 @@ export const notices = {
       `${input}: ${formulas === 1 ? '1 formula has' : `${formulas} formulas have`} no stored result, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`,
   }),
   split_rows: define({
-    when: '`--split-cells` made several rows of one.',
-    example: { rows: 3, more: 4 },
-    sentence: ({ rows, more }) =>
-      `${counted(rows, 'row')} with several addresses in a cell: one row for each, ${counted(more, 'row')} more`,
+    when: '`--split-cells` made several rows of one. `type`: of the split cells; `null` for both.',
+    example: { rows: 3, more: 4, type: orNull(oneOf('email', 'phone')) },
+    variants: [{ type: 'phone' }, { type: null }],
+    sentence: ({ rows, more, type }) =>
+      `${counted(rows, 'row')} with several ${type === null ? 'addresses' : type === 'email' ? 'email addresses' : 'phone numbers'} in a cell: one row for each, ${counted(more, 'row')} more`,
   }),
   suppress_list: define({
     when: 'A list of `--suppress` was read.',

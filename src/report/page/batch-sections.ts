@@ -84,11 +84,16 @@ const sources = {
   launched: 'one credit for each launched address; the service has not said its cost yet',
 } as const;
 
-type CountedCredits = Pick<Summary, 'credits'> &
+type CountedCredits = Pick<Summary | StoppedSummary, 'credits' | 'batches'> &
   Partial<Pick<Summary, 'email' | 'phone' | 'credits_before'>>;
 
 /** The cost of a run by type and addresses. A phone has room for few columns. */
-export function creditTable({ credits: all, credits_before, ...counts }: CountedCredits): Html {
+export function creditTable({
+  credits: all,
+  batches,
+  credits_before,
+  ...counts
+}: CountedCredits): Html {
   const types = (['email', 'phone'] as const).flatMap((type) => {
     const credits = all[type];
     return credits ? [{ type, credits, counts: counts[type] }] : [];
@@ -114,9 +119,11 @@ export function creditTable({ credits: all, credits_before, ...counts }: Counted
         line('Credits spent', ({ credits }) => shown(credits.spent)),
         line('Credits refunded', ({ credits }) => shown(credits.refunded)),
         line('Credits, net', ({ credits }) => shown(credits.net)),
-        line('How this is known', ({ credits: { source } }) =>
-          source === null ? 'the service did not say' : sources[source],
-        ),
+        line('How this is known', ({ type, credits: { spent, source } }) => {
+          const isSent = spent !== 0 || batches.some((batch) => batch.type === type);
+          if (!isSent) return 'nothing was sent';
+          return source === null ? 'the service did not say' : sources[source];
+        }),
       ],
     )}
     ${

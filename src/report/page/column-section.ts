@@ -127,7 +127,10 @@ function formsOf(reason: string, forms: Readonly<Record<string, number>>): Html 
 function exampleList(examples: readonly Example[]): Html {
   if (examples.length === 0) return nothing;
   if (examples.every(({ form }) => form === '')) {
-    return html`<p class="examples">rows ${examples.map(({ row }) => grouped(row)).join('; ')}</p>`;
+    return html`<p class="examples">
+      ${examples.length === 1 ? 'row' : 'rows'}
+      ${examples.map(({ row }) => grouped(row)).join('; ')}
+    </p>`;
   }
   return html`<ul class="examples">
     ${examples.map(

@@ -1,3 +1,4 @@
+import { trimCell } from '../../engine/addresses/address.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import type { AddedCells, JoinedRows, OpenSinkOptions, OutputCell } from '../../lists/rows/sink.js';
 import { html, type Html, nothing, type TableColumn } from '../../platform/html.js';
@@ -108,11 +109,13 @@ function fateOf(cellOf: (field: string) => OutputCell): Fate {
   return cellOf('valid') === true ? 'valid' : 'unverified';
 }
 
+/** Of the address as it is sent. */
 function domainOf(cell: unknown): string | undefined {
   if (typeof cell !== 'string') return undefined;
-  const domain = cell.slice(cell.lastIndexOf('@') + 1).trim();
+  const sent = trimCell(cell).normalize('NFC');
+  const domain = sent.slice(sent.lastIndexOf('@') + 1);
   const isDomain =
-    cell.includes('@') && domain.length <= longestDomain && /^[^\s,;:<>()"']+$/.test(domain);
+    sent.includes('@') && domain.length <= longestDomain && /^[^\s,;:<>()"']+$/.test(domain);
   return isDomain ? domain.toLowerCase() : undefined;
 }
 

@@ -200,7 +200,7 @@ export function stoppedPage(
 /** Streamed rows are wherever they went. */
 function outputNote(output: string, status: RunStatus | undefined): string {
   if (!status) return '';
-  return status.isFinished ? `Written to ${output}.` : `${output} is as it was before.`;
+  return status.isFinished ? `Written to ${output}.` : `${output} was not written.`;
 }
 
 function statusCards(status: RunStatus | undefined): Html {

@@ -362,7 +362,7 @@ export function advise<Code extends AdviceCode>(code: Code, fields: AdviceFields
 export const formWords = {
   mailto: 'as a link (mailto:)',
   tel: 'with "tel:" before the number',
-  named: 'with a name, as in Ada <ada@example.com>',
+  named: 'in angle brackets, as in Ada <ada@example.com>',
   several: 'with more than one address',
   unsplit: 'with more than one address of which one may be incomplete or has text beside',
   beside: 'with something beside the address',

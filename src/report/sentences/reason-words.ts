@@ -17,7 +17,7 @@ export const notSubmittedWords = {
   },
   country_unsupported: {
     words: 'unknown country',
-    meaning: 'the service does not take that country',
+    meaning: 'its country cell is not understood, or the service does not take that country',
   },
   contains_comma: { words: 'with a comma', meaning: 'a line of a batch cannot hold a comma' },
   quoted: { words: 'in quotes', meaning: 'it begins and ends with " inside the cell' },

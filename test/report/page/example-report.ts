@@ -90,7 +90,7 @@ export function exampleReport({
 
 /** What four rows of a list with an email and a phone tell. */
 export function exampleFigures(operator = 'Acme Mobile'): ListFigures {
-  const emails = ['a@example.com', 'b@Example.com ', 'no address', 'c@example.com'];
+  const emails = ['a@example.com\u200b', 'b@Example.com ', 'no address', 'c@example.com'];
   const opening = {
     reading: { header: ['email', 'mobile'] },
     verified: [0, 1],

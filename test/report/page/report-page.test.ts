@@ -234,6 +234,17 @@ describe('the report of a run', () => {
     expect(counted(30, 9)).toContain('; of them 9 ');
   });
 
+  it('says of results from earlier runs that nothing was sent for them', () => {
+    const summary = exampleSummary();
+    const free = { spent: 0, refunded: 0, net: 0, source: 'cost_objects' } as const;
+    const credits = { email: free, phone: null };
+    const knownFrom = (batches: Summary['batches']) =>
+      exampleReport({ summary: { ...summary, phone: null, credits, batches } });
+    const said = 'the service said what each batch cost';
+    expect(knownFrom(summary.batches)).toContain(said);
+    expect(knownFrom([])).not.toContain(said);
+  });
+
   it('says what it cannot know', () => {
     const columns = exampleSummary().columns.slice(1);
     const summary = { ...exampleSummary(), columns, service: 'local', email: null, batches: [] };

@@ -59,8 +59,9 @@ async function openSplit(
   const rows = reading.chunks[Symbol.asyncIterator]();
   const all = async function* (): AsyncGenerator<RowChunk> {
     let [split, more] = [0, 0];
+    const types = new Set<VerificationType>();
     for (let step = await rows.next(); step.done !== true; step = await rows.next()) {
-      const chunk = splitChunk(step.value, columns);
+      const chunk = splitChunk(step.value, columns, types);
       if (chunk) {
         split += chunk.split;
         more += chunk.length - step.value.length;
@@ -68,19 +69,29 @@ async function openSplit(
       yield chunk ?? step.value;
     }
     if (split === 0) return;
-    opening.onNotice?.(notice('split_rows', { rows: split, more }));
+    const [type = null, ...others] = types;
+    const only = others.length === 0 ? type : null;
+    opening.onNotice?.(notice('split_rows', { rows: split, more, type: only }));
   };
   return withMembers(reading, {
     chunks: closableChunks(all(), async () => void (await rows.return?.())),
   });
 }
 
-/** @returns `undefined` where no row has several addresses in a cell */
-function splitChunk(chunk: RowChunk, columns: SplitColumns): SplitChunk | undefined {
+/**
+ * @param types gets those of the split cells
+ * @returns `undefined` where no row has several addresses in a cell
+ */
+function splitChunk(
+  chunk: RowChunk,
+  columns: SplitColumns,
+  types: Set<VerificationType>,
+): SplitChunk | undefined {
   let places: Place[] | undefined;
   for (let row = 0; row < chunk.length; row += 1) {
     const found = columns.map(({ type, position }) => addressesIn(type, chunk.text(row, position)));
     const count = Math.max(0, ...found.map((parts) => parts?.length ?? 0));
+    for (const [at, { type }] of columns.entries()) if (found[at]) types.add(type);
     if (count > 0) places ??= Array.from({ length: row }, (_, before) => ({ row: before }));
     if (count === 0) places?.push({ row });
     for (let at = 0; at < count; at += 1) {

@@ -3,10 +3,10 @@ import { isAddress, isNumber } from './header-detection.js';
 import { isSurelyContact } from './missing-header.js';
 
 /**
- * What a row near the end may be: white space only; text that only a footer has (a total, a copyright); or a
- * single text, which may belong to a footer beside such a row.
+ * What a row near the end may be: white space only; text that only a footer has (a total, a copyright); a
+ * total's word without a figure, or another single text, which may belong to a footer beside such a row.
  */
-export type FooterKind = 'blank' | 'marked' | 'text';
+export type FooterKind = 'blank' | 'marked' | 'total' | 'text';
 
 const totals: ReadonlySet<string> = new Set(
   'total|totals|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|razem|celkem|count|average|avg|anzahl|durchschnitt|mittelwert|nombre|moyenne|gemiddelde|aantal|średnia|liczba|promedio'.split(
@@ -98,7 +98,8 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
   if (others.length === 0) {
     if (isTotalWithFigure(lower) || isFigureOfRows(lower)) return 'marked';
     const isAlone = width > 1 && texts[0] === first && !isAddress(first) && !isNumber(first);
-    return isAlone ? 'text' : undefined;
+    if (!isAlone) return undefined;
+    return isTotalAlone(lower) ? 'total' : 'text';
   }
   const isOfAmounts = isTotalAlone(lower) || isTotalWithFigure(lower);
   return isOfAmounts && others.every(isAmount) ? 'marked' : undefined;
@@ -118,8 +119,8 @@ function isAmount(text: string): boolean {
 }
 
 /**
- * Finds the start of a footer among the last rows of a list. A marked row begins one; single texts above it
- * belong to it if a blank row precedes them. Blank rows alone are data.
+ * Finds the start of a footer among the last rows of a list. A marked row begins one; words of a total above
+ * it belong to it, and single texts if a blank row precedes them. Blank rows alone are data.
  *
  * @param kinds of the last rows that may belong to it, up to the end of the list
  * @returns how many of these rows are data
@@ -128,10 +129,14 @@ export function findFooter(kinds: readonly FooterKind[]): number {
   const marked = kinds.indexOf('marked');
   if (marked === -1) return kinds.length;
   let start = marked;
-  while (kinds[start - 1] === 'text') start -= 1;
+  while (isOneOf(kinds[start - 1], 'text', 'total')) start -= 1;
   if (kinds[start - 1] !== 'blank') start = marked;
-  while (kinds[start - 1] === 'blank') start -= 1;
+  while (isOneOf(kinds[start - 1], 'blank', 'total')) start -= 1;
   return start;
+}
+
+function isOneOf(kind: FooterKind | undefined, ...kinds: readonly FooterKind[]): boolean {
+  return kind !== undefined && kinds.includes(kind);
 }
 
 /** A text without these leading characters. */

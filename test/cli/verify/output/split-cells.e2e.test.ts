@@ -5,6 +5,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
+import { codedOf, parseLog } from '../../harness/logged-events.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import type { Ended } from '../../harness/run-sluice.js';
 
@@ -76,4 +77,14 @@ it('--split-cells writes a row for each address of a cell, and pays for each onc
     ...expected.slice(0, 3),
     '',
   ]);
+});
+
+it.each([
+  ['+12025550144 / +12025550145', 'a@sluice.test', 'phone'],
+  ['+12025550144', 'a@sluice.test b@sluice.test', 'email'],
+  ['+12025550144 / +12025550145', 'a@sluice.test b@sluice.test', null],
+])('--split-cells says of what it has split %s and %s', async (tel, email, type) => {
+  await writeFile(join(folder, 'list.csv'), `email,tel\n${email},${tel}\n`);
+  const { stderr } = await verify('-o', 'out.csv', '--json-log');
+  expect(codedOf({ events: parseLog(stderr) }, 'split_rows')).toMatchObject([{ type }]);
 });
