@@ -122,7 +122,8 @@ it('ends where the service has lost launches that it took, and pays again only w
   expect(await chargesOf(service)).toHaveLength(60);
   const { credits, email } = await readSummary();
   expect(email?.buckets).toMatchObject({ verified: 30 });
-  expect(credits.email?.spent).toBe(60);
+  // What a batch costs that never came to its end is not known: the balance tells the sum, without refunds.
+  expect(credits.email).toMatchObject({ spent: null, net: 45, source: 'balance_difference' });
 });
 
 it('keeps what broke after its launch on the service, and names it', async () => {
