@@ -95,7 +95,12 @@ export async function askToStart(
   const isYesNeeded = isYesNeededFor(counted);
   const yes = isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question(trial && rows, counted), person, signal);
+    const answer = await ask(question(trial && rows, counted), person, signal).catch(
+      (error: unknown) => {
+        if (signal.aborted) reporter.report([message('not_started', {})]);
+        throw error;
+      },
+    );
     if (answer === undefined || /^no?$/i.test(answer)) break;
     if (trial && yes.test(answer)) {
       const exitCode = await verify(trial);
