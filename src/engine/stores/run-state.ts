@@ -1,5 +1,5 @@
 import { batchLabel, type Batch } from '../batches/batch.js';
-import { mayHaveLaunched } from '../batches/batch-state.js';
+import { isExportRetriable, mayHaveLaunched } from '../batches/batch-state.js';
 import { noteTime, noTimes, type BatchTimes } from '../batches/batch-log.js';
 import { damaged } from './directory/journal.js';
 import {
@@ -206,6 +206,11 @@ function labelOf(entry: BatchEntry | PartEntry): string {
 /** Whether a run may have launched something. */
 export function hasPaid({ batches }: JournaledBatches): boolean {
   return [...batches.values()].some(({ state }) => mayHaveLaunched(state));
+}
+
+/** Number of paid batches whose exports were not had: they can be requested again. */
+export function owedExports({ batches }: JournaledBatches): number {
+  return [...batches.values()].filter(({ state }) => isExportRetriable(state)).length;
 }
 
 /** Whether this run or one that it replaced has sent anything. */

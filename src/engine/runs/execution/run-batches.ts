@@ -5,7 +5,7 @@ import {
   batchStage,
 } from '../../batches/claim.js';
 import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
-import { elected, planned, type BatchState } from '../../batches/batch-state.js';
+import { elected, isExportRetriable, planned, type BatchState } from '../../batches/batch-state.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import { entryOf } from '../../stores/run-state.js';
@@ -235,10 +235,11 @@ export class RunBatches {
   }
 
   async #recall({ batch, entry, times }: RunClaim): Promise<void> {
-    const { reconciliation, run } = this.#options;
+    const { reconciliation, run, store } = this.#options;
     const before = entry?.state ?? planned;
     const learned = await this.#stateToFetch(batch, reconciliation.learn(batch, before));
-    const state = run.retryFailed === true ? await reconciliation.retry(batch, learned) : learned;
+    const isTakenUp = run.retryFailed === true || (!store.shared && isExportRetriable(learned));
+    const state = isTakenUp ? await reconciliation.retry(batch, learned) : learned;
     const name = state === before && entry ? entry.name : reconciliation.nameOf(batch, state);
     const found = {
       batch,

@@ -8,12 +8,13 @@ import { addressOf } from '../../plan/result-join.js';
 import { LocalRunClaims } from '../../stores/directory/local-claims.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
-import { hasPaid, emptyRunState } from '../../stores/run-state.js';
+import { emptyRunState, hasPaid } from '../../stores/run-state.js';
 import type { BatchStore } from '../../stores/run-store.js';
 import { settleRun } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import type { PlannedInput } from '../planning/plan-input.js';
+import { takesUp } from './compare-run.js';
 import { judgeUse, refusalOf, refuseChange } from './changed-input.js';
 import { Reconciliation } from './reconcile.js';
 
@@ -59,13 +60,16 @@ export async function carryOver(options: CarryOverOptions): Promise<void> {
 }
 
 /**
- * Requests the paid exports again that were not accepted before the list changed.
+ * Requests the paid exports again that were not accepted before the list changed, and takes up what else has
+ * failed where that is asked for.
  *
  * @throws what stops the batches
  */
 export async function retryEarlier(options: SettleOptions): Promise<void> {
   const { store } = options;
-  for (const earlier of store.state.earlier.filter(hasPaid)) {
+  const { retryFailed } = options.run;
+  const takenUp = store.state.earlier.filter((each) => hasPaid(each) && takesUp(each, retryFailed));
+  for (const earlier of takenUp) {
     const { batchesPath, results } = store.of(earlier);
     const { run, plan, batches } = earlier;
     const state = { ...emptyRunState, run, plan, batches };

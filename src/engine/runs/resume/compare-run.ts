@@ -3,9 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { Decisions, PlanEntry, RunEntry } from '../../stores/journal-entries.js';
-import type { RunState } from '../../stores/run-state.js';
+import {
+  hasPaid,
+  type JournaledBatches,
+  owedExports,
+  type RunState,
+} from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
-import { isExportRetriable } from '../../batches/batch-state.js';
 import { notice } from '../../../platform/text/notices.js';
 import type { ComparedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -25,24 +29,34 @@ export function isOver(state: RunState, retryFailed: boolean | undefined): boole
   return state.finished !== undefined && retryFailed !== true;
 }
 
-/** Whether addresses that failed before the list changed are to be sent again. */
-export function sendsEarlierAgain(
-  { earlier, finished }: RunState,
-  retryFailed: boolean | undefined,
+/**
+ * Whether another run takes up what failed before the list changed: failed addresses on request, paid exports
+ * by themselves. Another run has another budget: one with a budget that has paid is resumed first.
+ */
+export function takesUpEarlier(
+  state: RunState,
+  { retryFailed, maxCredits }: Pick<ComparedRun, 'retryFailed' | 'maxCredits'>,
 ): boolean {
-  if (retryFailed !== true || !finished) return false;
-  return earlier.some(({ batches }) =>
-    [...batches.values()].some(({ state }) => state.stage === 'failed'),
-  );
+  if (state.finished) {
+    return retryFailed === true && state.earlier.some((each) => takesUp(each, retryFailed));
+  }
+  const isOwed = state.earlier.some((each) => takesUp(each, false));
+  return isOwed && (maxCredits === undefined || !hasPaid(state));
+}
+
+/** Whether a run has failed batches that are taken up: without a request, paid ones whose export was wrong. */
+export function takesUp(run: JournaledBatches, retryFailed: boolean | undefined): boolean {
+  if (retryFailed !== true) return owedExports(run) > 0;
+  return [...run.batches.values()].some(({ state }) => state.stage === 'failed');
 }
 
 /**
- * A finished run that lacks paid results requests them before anything else, whatever list comes. Addresses
- * that failed otherwise are sent again, as by any later run.
+ * A finished run that lacks paid results, its own or those of a run that it replaced, requests them before
+ * anything else, whatever list comes. Addresses that failed otherwise are sent again, as by any later run.
  */
 export function withRetriableExports<Run extends ComparedRun>(run: Run, state: RunState): Run {
-  const owed = [...state.batches.values()].filter((entry) => isExportRetriable(entry.state)).length;
-  if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
+  const owed = [state, ...state.earlier].reduce((sum, each) => sum + owedExports(each), 0);
+  if (!state.finished || owed === 0 || run.retryFailed === true || !state.run) return run;
   const { startedAt: started_at } = state.run;
   run.onProgress?.(noticed(notice('results_owed', { batches: owed, started_at })));
   return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };

@@ -25,7 +25,7 @@ import {
   isPlanned,
   type PlannedRun,
   refuseOthers,
-  sendsEarlierAgain,
+  takesUpEarlier,
   withRetriableExports,
 } from './compare-run.js';
 import { leftOfList, leftOfRun } from './left-to-send.js';
@@ -173,7 +173,7 @@ export class UnfinishedComparison {
     };
     const change = findChange(state, decides, tonight);
     if (change !== undefined) return this.#judgeChange(state, change, plan);
-    const action = sendsEarlierAgain(state, this.#options.retryFailed) ? 'carry' : 'resume';
+    const action = takesUpEarlier(state, this.#options) ? 'carry' : 'resume';
     const paid = [...state.batches.values()]
       .filter((each) => mayHaveLaunched(each.state))
       .reduce((sum, each) => sum + addressesOf(state, each), 0);

@@ -26,7 +26,7 @@ import {
   isSameRun,
   type PlannedRun,
   refuseOthers,
-  sendsEarlierAgain,
+  takesUpEarlier,
   withRetriableExports,
 } from './compare-run.js';
 import { type Decisions, outputIdOf, type RunEntry } from '../../stores/journal-entries.js';
@@ -136,16 +136,16 @@ export class DirectoryRun implements RunLocation {
         this.run.onProgress?.(noticed(notice('history_left_out', { history: begunWith })));
       }
     }
-    const sendsAgain = sendsEarlierAgain(state, this.run.retryFailed);
+    const takesUp = takesUpEarlier(state, this.run);
     if (isPlanned(state) && differing.length === 0) {
       const { plannedInput, change } = await this.#compare(state);
-      if (change === undefined && !sendsAgain) {
+      if (change === undefined && !takesUp) {
         return { entry: state.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
       await checkListSize(this.run, plannedInput.entry.rows);
       if (!this.#isOver) await this.#carryOver(client, state, change);
     }
-    if (sendsAgain) await retryEarlier(this.#settling(client));
+    if (!this.#isOver) await retryEarlier(this.#settling(client));
     return this.#begin(client, service);
   }
 
