@@ -46,7 +46,7 @@ import {
   createKeyLookup,
 } from './history-lookup.js';
 import { LaunchedBatches, launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
-import { PastRuns, listOf, runFrame, oddShares, pastRunOf } from './past-runs.js';
+import { PastRuns, listOf, runFrame, oddShares, pastRunOf, type ListSource } from './past-runs.js';
 
 /** Superseded entries are dropped at opening once they are as many as the others. */
 const leastSuperseded = 50_000;
@@ -275,14 +275,14 @@ export class History implements ResultHistory {
   }
 
   /** Rows of a list in its last run that had any. */
-  rowsBefore(input: string): number | undefined {
-    const runs = this.#runs.before('', listOf(input));
+  rowsBefore(source: ListSource): number | undefined {
+    const runs = this.#runs.before('', listOf(source));
     return runs.findLast(({ rows }) => rows > 0)?.rows;
   }
 
   /** Compares a run with the earlier ones of its list. */
-  compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
-    const runs = this.#runs.before(id, listOf(summary.input));
+  compareRun(id: string, source: ListSource, summary: Summary): NonNullable<Summary['compared']> {
+    const runs = this.#runs.before(id, listOf(source));
     // One empty night does not make the next one unusual.
     const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
     const run = pastRunOf(summary, this.#clock.wallNow());
@@ -294,8 +294,8 @@ export class History implements ResultHistory {
    *
    * @throws OutputError
    */
-  async keepRun(id: string, summary: Summary): Promise<void> {
-    const [list, figures] = [listOf(summary.input), pastRunOf(summary, this.#clock.wallNow())];
+  async keepRun(id: string, source: ListSource, summary: Summary): Promise<void> {
+    const [list, figures] = [listOf(source), pastRunOf(summary, this.#clock.wallNow())];
     const frame = runFrame({ id, list, figures });
     await this.#append(frame);
     this.#runs.take(frame);

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import type { Source } from '../../lists/rows/source.js';
 import type { OddShare, PastCounts, PastRun, TypeSummary } from '../summary/figures.js';
 import type { Summary } from '../summary/summary.js';
 import { pastRunSchema } from '../summary/summary-schema.js';
@@ -51,9 +53,18 @@ export function runFrame(run: KeptRun): Frame {
   return { meta: { run }, entries: new Uint32Array() };
 }
 
-/** Names that differ only in digits, such as dates, are of the same list. */
-export function listOf(input: string): string {
-  return input.replaceAll(/\d+/g, '#');
+/** What tells lists apart. */
+export type ListSource = Pick<Source, 'name' | 'decides'>;
+
+/**
+ * Names that differ only in digits, such as dates, are of the same list. A query is kept as a hash: it may hold
+ * addresses.
+ */
+export function listOf({ name, decides = {} }: ListSource): string {
+  const list = name.replaceAll(/\d+/g, '#');
+  const query = decides['query']?.replaceAll(/\s+/g, ' ').replaceAll(/\b\d+/g, '#');
+  if (query === undefined) return list;
+  return `${list} ${createHash('sha256').update(query).digest('hex').slice(0, 16)}`;
 }
 
 const shareNames = ['valid', 'wrong', 'unknown', 'new'] as const;

@@ -314,10 +314,11 @@ export class RunLifecycle {
       ...(earlier && { credits_before: earlier }),
     };
     // A trial is not one of the list's nights.
-    const compared = limit === undefined ? history?.compareRun(entry.id, written) : undefined;
+    const compared =
+      limit === undefined ? history?.compareRun(entry.id, source, written) : undefined;
     const summary = { ...written, ...(compared && { compared }) };
     if (!end.isWhole) return this.#report(summary);
-    if (compared) await history?.keepRun(entry.id, summary);
+    if (compared) await history?.keepRun(entry.id, source, summary);
     await outputClaim.claim.finish(summary);
     return this.#end(summary);
   }

@@ -110,8 +110,8 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
     const { history } = options;
     if (!history || options.limit !== undefined) return summary;
     const id = randomBytes(8).toString('hex');
-    const compared = history.compareRun(id, summary);
-    await history.keepRun(id, summary);
+    const compared = history.compareRun(id, options.source, summary);
+    await history.keepRun(id, options.source, summary);
     return { ...summary, compared };
   } catch (error) {
     await dropWriting(writing, onNotice);

@@ -11,6 +11,7 @@ import type {
   StagedRows,
 } from './tables/table-plan.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
+import type { Relation } from './tables-read.js';
 
 export interface QueryOptions<Database extends Connection = Connection> {
   /** One statement, without a semicolon at its end. */
@@ -48,6 +49,12 @@ export interface Dialect<Database extends Connection = Connection> {
 
   /** Runs a query, in a read-only transaction where there is one. */
   readonly ask: (connection: Database, asking: QueryOptions<Database>) => Promise<QueryRows>;
+
+  /** The tables and views with one of these names in lower case, in any schema. */
+  readonly relationsNamed: (
+    connection: Database,
+    names: readonly string[],
+  ) => Promise<readonly Relation[]>;
 
   /** Parts of a table's name: two with a schema. */
   readonly nameParts: 1 | 2;

@@ -8,6 +8,7 @@ import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
 import type { Dialect, QueryRows } from './dialect.js';
+import { tablesRead } from './tables-read.js';
 import { readingRefuser, type Refuse } from './database-failure.js';
 import {
   type TableChunk,
@@ -47,8 +48,14 @@ export function querySource<Database extends Connection>(
     const refuse = readingRefuser(name, dialect.failureOf, signal);
     return useConnection(connect, refuse, async (connection) => {
       const asTable = `(${query}\n)`;
+      const reads = await tablesRead(query, (names) => dialect.relationsNamed(connection, names));
       const { columns, bytes } = await dialect.ask(connection, { query, asTable, connect, signal });
-      const form = { dialect: dialect.name, store: connection.store, columns: [...columns] };
+      const form = {
+        dialect: dialect.name,
+        store: connection.store,
+        columns: [...columns],
+        ...(reads && { reads: [...reads] }),
+      };
       return createRowsReader(connection, form, bytes, refuse);
     });
   };

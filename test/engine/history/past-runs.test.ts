@@ -88,6 +88,20 @@ describe('runs with a history', () => {
     expect(eu.compared?.runs.map(({ rows }) => rows)).toEqual([3]);
   });
 
+  it('are not mixed with those of other queries of the same database', async () => {
+    const nights = await Nights.begin();
+    const night = async (query: string, rows: number) => {
+      const path = join(nights.folder, 'queried.csv');
+      await writeFile(path, ['email', ...goodNames(rows), ''].join('\n'));
+      const source = { ...fileSource(path), name: 'postgres://crm@db/crm', decides: { query } };
+      return nights.night([], { source });
+    };
+    await night("select email from t1 where day < '2026-11-21'", 5);
+    await night('select email from t2', 3);
+    const first = await night("select email\n  from t1 where day < '2026-11-22'", 4);
+    expect(first.compared?.runs.map(({ rows }) => rows)).toEqual([5]);
+  });
+
   it('are compared when they stream, too', async () => {
     const nights = await Nights.begin();
     await nights.night(goodNames(3));

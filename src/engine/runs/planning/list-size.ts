@@ -33,7 +33,7 @@ async function whyTooFew(
   if (limit !== undefined) return undefined;
   if (rows < minRows) return `${optionName('minRows')} is ${grouped(minRows)}`;
   if (maxShrink === undefined) return undefined;
-  const before = history?.rowsBefore(source.name) ?? (await rowsBefore?.());
+  const before = history?.rowsBefore(source) ?? (await rowsBefore?.());
   if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return undefined;
   const lost = Math.floor((100 * (before - rows)) / before);
   return `it had ${grouped(before)} in the run before: it has lost ${lost} %, and ${optionName('maxShrink')} allows ${maxShrink} %`;

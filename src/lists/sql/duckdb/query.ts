@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { InputError } from '../../../platform/errors/errors.js';
 import { writeText } from '../cell-text.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
+import type { Relation } from '../tables-read.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import type { DuckdbConnection } from './connect.js';
 import { isoInterval, kindOfDuckdbType, textOf } from './kinds.js';
@@ -30,6 +31,25 @@ export async function ask(
   const sql = `SELECT NULL, ${cells.join(', ')} FROM ${asTable} AS sluice(${names.join(', ')}) UNION ALL SELECT 'end', ${names.map(() => 'NULL').join(', ')}`;
   const printers = columns.map(({ kind }) => printersOf.get(kind) ?? writeText);
   return { columns, bytes: printRows(connection, sql, printers, signal) };
+}
+
+export async function relationsNamed(
+  connection: DuckdbConnection,
+  names: readonly string[],
+): Promise<readonly Relation[]> {
+  const isHere = (name: string): string =>
+    `database_name = current_database() AND list_contains(string_split(?, chr(0)), lower(${name}))`;
+  const found = await connection.query(
+    `SELECT schema_name, table_name, NULL FROM duckdb_tables() WHERE ${isHere('table_name')}
+      UNION ALL SELECT schema_name, view_name, sql FROM duckdb_views() WHERE ${isHere('view_name')}`,
+    [names.join('\0'), names.join('\0')],
+  );
+  return found.map(([schema, name, definition]) => ({
+    schema: String(schema),
+    name: String(name),
+    id: `${String(schema)}.${String(name)}`.toLowerCase(),
+    definition: definition === null ? undefined : String(definition),
+  }));
 }
 
 const printersOf = new Map<TableColumn['kind'], Printer>([

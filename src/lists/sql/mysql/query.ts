@@ -3,6 +3,7 @@ import { bufferOf } from '../../rows/values/print-value.js';
 import { writeAny, writeValue } from '../cell-text.js';
 import { givesNoRows } from '../query-source.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
+import type { Relation } from '../tables-read.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
 import { isBitField, isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
@@ -49,6 +50,25 @@ export async function ask(
     })),
     bytes: printRows(rows as AsyncIterable<readonly unknown[]>, found),
   };
+}
+
+export async function relationsNamed(
+  connection: MysqlConnection,
+  names: readonly string[],
+): Promise<readonly Relation[]> {
+  const found = await connection.query(
+    `SELECT t.TABLE_SCHEMA, t.TABLE_NAME, IF(t.TABLE_TYPE = 'VIEW', COALESCE(v.VIEW_DEFINITION, ''), NULL)
+       FROM information_schema.TABLES t
+       LEFT JOIN information_schema.VIEWS v ON v.TABLE_SCHEMA = t.TABLE_SCHEMA AND v.TABLE_NAME = t.TABLE_NAME
+      WHERE t.TABLE_TYPE IN ('BASE TABLE', 'VIEW') AND LOWER(t.TABLE_NAME) IN (?)`,
+    [names],
+  );
+  return found.map(([schema, name, definition]) => ({
+    schema: String(schema),
+    name: String(name),
+    id: `${String(schema)}.${String(name)}`,
+    definition: definition === null ? undefined : String(definition),
+  }));
 }
 
 function refuseGeometry(fields: readonly MysqlField[]): void {

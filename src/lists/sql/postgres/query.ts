@@ -2,6 +2,7 @@ import { writeText } from '../cell-text.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { givesNoRows } from '../query-source.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
+import type { Relation } from '../tables-read.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import { postgresDrivers, type PostgresConnection, failureOf } from './connect.js';
 import { isUserType, kindOfPostgresType } from './kinds.js';
@@ -17,6 +18,25 @@ export async function ask(
     columns: await describeFields(connection, fields),
     bytes: copyOut(connection, asking.asTable),
   };
+}
+
+export async function relationsNamed(
+  connection: PostgresConnection,
+  names: readonly string[],
+): Promise<readonly Relation[]> {
+  const found = await connection.query(
+    `SELECT n.nspname, c.relname, c.oid, CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
+        AND lower(c.relname) IN (SELECT json_array_elements_text($1::json))`,
+    [JSON.stringify(names)],
+  );
+  return found.map(([schema, name, id, definition]) => ({
+    schema: schema ?? '',
+    name: name ?? '',
+    id: id ?? '',
+    definition: definition ?? undefined,
+  }));
 }
 
 /** The driver's description of a column. */

@@ -3,6 +3,7 @@ import { invalidText } from '../../rows/chunks/row-chunk.js';
 import { writeAny } from '../cell-text.js';
 import { givesNoRows } from '../query-source.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
+import type { Relation } from '../tables-read.js';
 import type { SqliteConnection, SqliteField } from './connect.js';
 import { isBooleanType } from './kinds.js';
 
@@ -34,6 +35,22 @@ export async function ask(
     })),
     bytes: printRows(rows, fields, signal),
   };
+}
+
+export async function relationsNamed(
+  connection: SqliteConnection,
+  names: readonly string[],
+): Promise<readonly Relation[]> {
+  const found = await connection.query(
+    "SELECT name, CASE type WHEN 'view' THEN sql END FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN (SELECT value FROM json_each(?))",
+    [JSON.stringify(names)],
+  );
+  return found.map(([name, definition]) => ({
+    schema: 'main',
+    name: String(name),
+    id: String(name),
+    definition: definition === null ? undefined : String(definition),
+  }));
 }
 
 async function* printRows(

@@ -20,6 +20,7 @@ import {
   findGuardedColumns,
   isSameDatabase,
   originColumn,
+  refuseUntraced,
   type TargetDatabase,
 } from './update-guard.js';
 
@@ -136,6 +137,9 @@ function planExisting(
   if (key.length > 0) refuseUntold(shown, table, key);
   const isUpdate =
     key.length > 0 && (target.isUpdate ?? isOwn(reading, keyPositions, place, table));
+  if (key.length > 0 && !isUpdate && target.isUpdate === undefined) {
+    refuseUntraced(shown, opening, keyPositions, place, table);
+  }
   const found = new Map(table.columns.map((column) => [column.name, column]));
   const compared = isUpdate ? findGuardedColumns(opening, place, table) : undefined;
   const guards = new Map(

@@ -99,6 +99,8 @@ const tableForm = z.object({
   /** The database, without user and password. */
   store: z.string(),
   columns: z.array(tableColumn),
+  /** Ids of the tables that the query reads, also through views. @default not known */
+  reads: z.array(z.string()).optional(),
 });
 
 /** The form of a database's rows: written as the first line. */

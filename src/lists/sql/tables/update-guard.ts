@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { SkippedUpdates } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
 import type { Connection } from '../connection.js';
@@ -61,6 +62,33 @@ export function originColumn(
 ): string | undefined {
   const origin = form.columns[position]?.origin;
   return origin?.table === table.id ? origin.column : undefined;
+}
+
+/**
+ * Refuses to insert rows that the query may have read from the table itself: what others change meanwhile would
+ * be overwritten, and what they delete would come back.
+ */
+export function refuseUntraced(
+  shown: string,
+  { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
+  keyPositions: readonly number[],
+  place: TargetDatabase,
+  table: ExistingTable,
+): void {
+  if (!isSameDatabase(reading, place)) return;
+  const { columns, reads } = reading.form;
+  if (reads?.includes(table.id) === false) return;
+  const isOfOther = (position: number): boolean => {
+    const origin = columns[position]?.origin?.table ?? table.id;
+    return origin !== table.id && reads?.includes(origin) === true;
+  };
+  const isComputed = (position: number): boolean => columns[position]?.origin === undefined;
+  const isNew = (position: number): boolean => isComputed(position) || isOfOther(position);
+  if (keyPositions.every(isOfOther) && verified.every(isNew)) return;
+  const names = keyPositions.map((position) => reading.header[position] ?? '').join(', ');
+  throw new ConfigurationError(
+    `the query reads the table ${shown}, and not so that its rows are known to be that table's (through a view, a union, a join or the like): what others change in it meanwhile would be overwritten, and what they delete would come back. To verify the table's rows, take their columns from the table itself: select … from ${shown} where ${names} in (select ${names} from …). To add the rows of other tables, leave this one out of the query`,
+  );
 }
 
 /** Most keys named. */
