@@ -67,7 +67,7 @@ export async function relationsNamed(
     schema: String(schema),
     name: String(name),
     id: `${String(schema)}.${String(name)}`,
-    definition: definition === null ? undefined : String(definition),
+    definition: typeof definition === 'string' ? definition : undefined,
   }));
 }
 

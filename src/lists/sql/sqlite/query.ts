@@ -49,7 +49,7 @@ export async function relationsNamed(
     schema: 'main',
     name: String(name),
     id: String(name),
-    definition: definition === null ? undefined : String(definition),
+    definition: typeof definition === 'string' ? definition : undefined,
   }));
 }
 
