@@ -310,9 +310,9 @@ export const adviceCatalogue = {
     variants: [{ type: 'email', cells: 1, of: 1 }, { of: 20 }],
     sentence({ column, type, cells, of }) {
       const [are, them] = cells === 1 ? ['it is', 'it'] : ['they are', 'them'];
-      const more = of > cells ? 'more ' : '';
+      const which = of > cells ? ` ${grouped(cells)} of them` : '';
       const complete = `complete ${type === 'email' ? 'email address' : 'phone number of the country of the row'}`;
-      return `${column}: ${grouped(cells)} ${more}got no result, as a rule because ${are} no ${complete} (reason no_record): correct ${them}, then run again`;
+      return `${column}: ${grouped(of)} got no result,${which} as a rule because ${are} no ${complete} (reason no_record): correct ${them}, then run again`;
     },
   }),
   risky: define({
