@@ -116,7 +116,7 @@ export function nextAfter(
   // The condition is said in front.
   const { message: next } = status ? nextOf({ ...status, stopped: null }) : unread();
   const condition = conditionOf(exitCode, reason);
-  const enough = status?.rows == null ? null : enoughCredits(status);
+  const enough = status && status.rows !== null ? enoughCredits(status) : null;
   return runSentence('repeat', { condition, enough, next });
 }
 

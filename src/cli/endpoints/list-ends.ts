@@ -242,11 +242,10 @@ function suggestedQuery(
       ? column
       : `${quote}${column.replaceAll(quote, quote + quote)}${quote}`,
   );
-  const named = query.replace(
-    /^(\s*select\s+)\*(?=\s)/i,
-    (_, select: string) => select + names.join(', '),
-  );
-  return named === query ? '' : `, such as --query ${shellQuote(named)}`;
+  const [all] = /^\s*select\s+\*\s/i.exec(query) ?? [];
+  if (all === undefined) return '';
+  const named = all.slice(0, -2) + names.join(', ') + query.slice(all.length - 1);
+  return `, such as --query ${shellQuote(named)}`;
 }
 
 /** Whether a query names a table, and selects `*`, not only in a part in parentheses. */

@@ -315,7 +315,7 @@ function mayBeEmail(cell: string): boolean {
 const fewestDigits = 6;
 const mostDigits = 15;
 
-const phoneWord = /^(?:tel|telefon|fon|phone|mobile?)(?:[.:]|(?=\s))\s*/i;
+const phoneWord = /^(?:tel|telefon|fon|phone|mobile?)(?:[.:]\s*|\s+)/i;
 
 /** A possible phone number in a column named so, in whatever country. */
 function isPhone(cell: string): boolean {

@@ -127,7 +127,7 @@ describe('sluice verify with a database', () => {
     ],
     ['a variable that is not there', ['env:NOWHERE'], /no variable NOWHERE/],
     ['a variable that holds no URL', ['env:ODD'], /what env:ODD holds/],
-    ['two inputs', ['postgres://u:geheim@h/d', 'b'], /postgres:\/\/…, b/],
+    ['two inputs', ['postgres://u:geheim@h/d', 'b'], /postgres:\/\/…@h\/d, b/],
     ['an unreadable URL', ['postgres://u:geheim@:x/', '--query', 'SELECT 1'], /cannot be read/],
   ])('ends with 2 for %s', async (_, args, words) => {
     const cwd = await withFolder();
