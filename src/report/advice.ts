@@ -1,3 +1,4 @@
+import { isExportWrong } from '../engine/batches/batch-state.js';
 import { retryOf } from '../engine/stores/run-status.js';
 import type { ColumnSummary } from '../engine/summary/figures.js';
 import type { Summary } from '../engine/summary/summary.js';
@@ -67,9 +68,14 @@ function failedAdvice(
   if (!summary.columns.some(({ buckets }) => buckets.failed > 0)) return [];
   const retry = retryOfFailed(summary);
   // The next run requests paid results in any case.
-  return !isShared && retry.exports > 0
+  return !isShared && (retry.exports > 0 || lacksExports(summary))
     ? [advise('fetch_paid', retry)]
     : [advise('retry_failed', { ...retry, is_shared: isShared })];
+}
+
+/** Whether addresses lack a paid export, be it of a batch of an earlier run. */
+function lacksExports({ email, phone }: Summary): boolean {
+  return [email, phone].some((type) => Object.keys(type?.reasons ?? {}).some(isExportWrong));
 }
 
 function retryOfFailed({ batches }: Summary): AdviceFields<'fetch_paid'> {

@@ -81,7 +81,8 @@ export function nextOf(status: RunStatus): RunSentence {
   }
   if (rows === null) return runSentence('starts_over', {});
   return runSentence('goes_on', {
-    paid_batches: running - inDoubt,
+    // The processes of a shared run leave what has failed.
+    paid_batches: running - inDoubt + ('workers' in status ? 0 : retry.exports),
     in_doubt: inDoubt,
     waiting: batches - done - running,
     open_credits: openCredits,

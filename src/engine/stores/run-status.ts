@@ -9,7 +9,7 @@ import {
 } from '../batches/batch-state.js';
 import { heldCredits } from '../batches/claim.js';
 import type { BatchEntry, PartEntry, StoppedEntry } from './journal-entries.js';
-import { addressesOf, type RunState } from './run-state.js';
+import { addressesOf, owedExports, type RunState } from './run-state.js';
 
 /** The status of a run in a state directory or a shared store. */
 export interface RunStatus {
@@ -93,7 +93,7 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
     isFinished: state.finished !== undefined,
     isEnded: state.hasEnded,
-    retry: retryOf(failedBatches(state)),
+    retry: retryOfRun(state),
     stopped: stopped ? { code: stopped.code, message: stopped.message, at: stopped.at } : null,
   };
 }
@@ -109,6 +109,13 @@ function stagesOf(state: RunState): Readonly<Record<string, number>> {
     counts.set(batch.stage, (counts.get(batch.stage) ?? 0) + 1);
   }
   return Object.fromEntries(counts);
+}
+
+/** Paid exports that an earlier run lacks are requested again, too. */
+function retryOfRun(state: RunState): Retry {
+  const retry = retryOf(failedBatches(state));
+  const owedBefore = state.earlier.reduce((sum, each) => sum + owedExports(each), 0);
+  return { ...retry, exports: retry.exports + owedBefore };
 }
 
 function failedBatches(state: RunState): Parameters<typeof retryOf>[0] {

@@ -60,8 +60,13 @@ export const adviceCatalogue = {
   fetch_paid: define({
     when: 'Batches have failed of which some are paid for: their results can be fetched again.',
     example: { ...retry, exports: 3 },
-    variants: [{ addresses: 0 }],
-    sentence: (failed) => `run the same command again: it ${retryWords(failed)}`,
+    variants: [{ addresses: 0 }, { exports: 0 }, { exports: 0, addresses: 0 }],
+    sentence(failed) {
+      const { exports, addresses } = failed;
+      const earlier = exports > 0 ? [] : ['fetches paid exports of earlier runs again (free)'];
+      const rest = exports + addresses > 0 ? [retryWords(failed)] : [];
+      return `run the same command again: it ${[...earlier, ...rest].join(', ')}`;
+    },
   }),
   start_over: define({
     when: 'Too many verdicts are unknown.',

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
 import { Client } from '../../../../src/client/client.js';
+import { readRunStatus } from '../../../../src/engine/runs/reporting/read-status.js';
+import { dutiesOf } from '../../../../src/report/advice.js';
 import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import { startFront } from '../../../cli/harness/front.js';
@@ -107,9 +110,13 @@ it.each([
   const { nights, night, exports, heal } = await badNights();
   for (let count = 0; count < 4; count += 1) {
     const asked = exports();
-    const { email } = await night(goodNames(6 + count * more));
+    const summary = await night(goodNames(6 + count * more));
+    const { email } = summary;
+    const advised = dutiesOf(summary)[0]?.code;
+    expect((await readRunStatus(join(nights.folder, 'run'))).retry.exports).toBeGreaterThan(0);
     expect(exports()).toBeGreaterThan(asked);
     expect(email?.buckets.failed).toBeGreaterThan(0);
+    expect(advised).toBe('fetch_paid');
   }
   heal();
   const all = 6 + 4 * more;
