@@ -103,6 +103,8 @@ export interface Statements {
   readonly quote: (name: string) => string;
   /** Longest name of a column, with its unit. @default any */
   readonly longestName?: { readonly most: number; readonly unit: 'bytes' | 'characters' };
+  /** Whether names of columns that differ only in case are the same. @default false */
+  readonly ignoresCase?: boolean;
   /** The n-th parameter of a statement, from 1. */
   readonly parameter: (at: number) => string;
   /** The staging table; it ends with the connection. */

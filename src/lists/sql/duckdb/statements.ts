@@ -21,6 +21,7 @@ const cells = 'sluice_staging';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name),
+  ignoresCase: true,
   parameter: () => '?',
   staging: `temp.${cells}`,
   rowNumber: 'sluice_row',

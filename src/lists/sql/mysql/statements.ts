@@ -18,6 +18,7 @@ import { keyTypeOf } from './kinds.js';
 export const statements: Statements = {
   quote: (name) => quoteName(name, '`'),
   longestName: { most: 64, unit: 'characters' },
+  ignoresCase: true,
   parameter: () => '?',
   staging: 'sluice_staging',
   rowNumber: 'sluice_row',
@@ -253,10 +254,12 @@ export async function findTable(
   for (const [index, column] of parts) {
     keys.set(String(index), [...(keys.get(String(index)) ?? []), String(column)]);
   }
+  // Only such a table is transactional.
+  const isTable = String(engine).toLowerCase() === 'innodb';
   return {
     id: `${schema}.${String(name)}`,
-    // Only such a table is transactional.
-    isTable: String(engine).toLowerCase() === 'innodb',
+    isTable,
+    engine: isTable || typeof engine !== 'string' ? undefined : engine,
     columns: columns.map(([column, type, extra, collation]) => ({
       name: String(column),
       isText: /char|text|blob|binary/i.test(String(type)),

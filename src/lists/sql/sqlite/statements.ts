@@ -12,6 +12,7 @@ import { sqliteValue, isTextType, strictTypeOf } from './kinds.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name),
+  ignoresCase: true,
   parameter: () => '?',
   // This connection's own table, which locks nobody out of the file.
   staging: 'temp.sluice_staging',

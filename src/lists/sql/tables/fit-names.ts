@@ -1,3 +1,6 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { optionName } from '../../../platform/text/option-name.js';
+import type { ExistingTable } from './table-plan.js';
 import type { Statements } from '../dialect.js';
 
 /** A column's name, with an ending that must stay. */
@@ -31,4 +34,25 @@ export function fitNames(
       return short;
     }
   });
+}
+
+/** The name of a column as the table spells it. */
+export function spelling(column: string, table: ExistingTable | undefined): string {
+  const own = table?.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+  return own?.name ?? column;
+}
+
+/** Refuses names that differ only in case. */
+export function refuseSameNames(names: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const other = seen.get(name.toLowerCase());
+    if (other !== undefined) {
+      throw new ConfigurationError(
+        `the database takes the columns ${JSON.stringify(other)} and ${JSON.stringify(name)} for the same: leave one of them out of the input, or rename it there; another prefix of result columns is ${optionName('prefix')}`,
+        { code: 'column_exists' },
+      );
+    }
+    seen.set(name.toLowerCase(), name);
+  }
 }

@@ -6,7 +6,7 @@ import type { SourceReading } from '../../rows/source.js';
 import { type ColumnFacts, factsOfKind } from '../../rows/values/kind-tally.js';
 import type { Kind } from '../../rows/values/kinds.js';
 import type { Dialect } from '../dialect.js';
-import { fitNames } from './fit-names.js';
+import { fitNames, refuseSameNames, spelling } from './fit-names.js';
 import {
   qualifiedName,
   type TableName,
@@ -74,18 +74,20 @@ function wantedColumns(
   { reading, added }: OpenSinkOptions,
 ): WantedColumns {
   const { dialect, name: tableName, table, marker } = place;
-  const { quote, longestName } = dialect.statements;
+  const { quote, longestName, ignoresCase = false } = dialect.statements;
   refuseRepeatedNames(reading.header, 'a table');
   const keyPositions = findKeyColumns(reading.header, keyNames);
   const wanted = [
     ...reading.header.map((column) => ({ name: column })),
     ...added.flat().map((column) => ({ name: column.name, ending: `_${column.field}` })),
   ];
-  const names = fitNames(wanted, longestName);
+  const fitted = fitNames(wanted, longestName);
   const renamed = wanted.flatMap(({ name: from }, at): TablePlan['renamed'] => {
-    const to = names[at] ?? from;
+    const to = fitted[at] ?? from;
     return to === from ? [] : [{ from, to }];
   });
+  const names = fitted.map((column) => (ignoresCase ? spelling(column, table) : column));
+  if (ignoresCase) refuseSameNames(names);
   const header = names.slice(0, reading.header.length);
   const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect.typeOf, kind);
   const key = keyPositions.map((position) => header[position] ?? '');
@@ -135,8 +137,7 @@ function planExisting(
   const shown = nameParts === 1 ? statements.quote(name.table) : shared.target;
   refuseOther(shown, table, key.length > 0 || (marker !== undefined && marker.run === runId));
   if (key.length > 0) refuseUntold(shown, table, key);
-  const isUpdate =
-    key.length > 0 && (target.isUpdate ?? isOwn(reading, keyPositions, place, table));
+  const isUpdate = key.length > 0 && (target.isUpdate ?? isOwn(reading, shared, place, table));
   if (key.length > 0 && !isUpdate && target.isUpdate === undefined) {
     refuseUntraced(shown, opening, keyPositions, place, table);
   }
@@ -230,8 +231,17 @@ function typeOfKind(typeOf: Dialect['typeOf'], kind: Kind): string {
   return typeOf(factsOfKind(kind)) ?? '';
 }
 
-function refuseOther(name: string, { isTable }: ExistingTable, isWelcome: boolean): void {
-  if (!isTable) throw new ConfigurationError(`${name} is not a table`);
+function refuseOther(name: string, { isTable, engine }: ExistingTable, isWelcome: boolean): void {
+  if (engine !== undefined) {
+    throw new ConfigurationError(
+      `the table ${name} is of the engine ${engine}, which has no transactions: convert it with ALTER TABLE ${name} ENGINE=InnoDB, or name another table`,
+    );
+  }
+  if (!isTable) {
+    throw new ConfigurationError(
+      `${name} is not a table but a view or the like: name the table behind it, or a new one`,
+    );
+  }
   if (isWelcome) return;
   throw new ConfigurationError(
     `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (${optionName('key')})`,
@@ -271,12 +281,10 @@ function refuseLacking(
 /** Whether the rows are the table's own, by its key. */
 function isOwn(
   reading: SourceReading,
-  keyPositions: readonly number[],
+  { key, keyPositions }: Pick<TablePlan, 'key' | 'keyPositions'>,
   place: TableLocation,
   table: ExistingTable,
 ): boolean {
   if (!isSameDatabase(reading, place)) return false;
-  return keyPositions.every(
-    (position) => originColumn(reading, position, table) === reading.header[position],
-  );
+  return keyPositions.every((position, at) => originColumn(reading, position, table) === key[at]);
 }

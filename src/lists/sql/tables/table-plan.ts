@@ -61,6 +61,8 @@ export interface ExistingTable {
   readonly id: string;
   /** Whether it is a table, not a view. */
   readonly isTable: boolean;
+  /** Its engine, if that has no transactions. */
+  readonly engine?: string | undefined;
   readonly columns: readonly {
     readonly name: string;
     /** Its type, if staged cells are cast to it. */

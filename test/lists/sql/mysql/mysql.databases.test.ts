@@ -39,6 +39,19 @@ test('a key whose cells print rounded is refused before anything is paid', async
   expect(await verifying.charges()).toBe(0);
 });
 
+test('a table of an engine without transactions is refused for that, before anything is paid', async () => {
+  const { ask, sink, source, table } = await mariadb.open();
+  await ask(`CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80)) ENGINE=MyISAM`);
+  const verifying = await startVerifying();
+  const run = verifying.run({
+    source: source("SELECT 1 AS id, 'good1@sluice.test' AS email"),
+    sink: sink({ key: 'id' }),
+    email: ['email'],
+  });
+  expect((await rejection(run)).message).toContain('MyISAM');
+  expect(await verifying.charges()).toBe(0);
+});
+
 test('a key is one in capitals where the table takes capitals for small letters', async () => {
   const { ask, sink, table } = await mariadb.open();
   await ask(`CREATE TABLE ${table} (email VARCHAR(80) COLLATE utf8mb4_general_ci PRIMARY KEY)`);

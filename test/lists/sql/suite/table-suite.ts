@@ -146,6 +146,19 @@ export function describeTable({ dropRow, hasSchemas, newTable, open }: Database)
       ]);
     });
 
+    test('get their results in columns that have the same names in another case', async () => {
+      const place = await openPeople();
+      const { ask, table } = place;
+      await ask(`ALTER TABLE ${table} ADD COLUMN Email_Verification VARCHAR(20)`);
+      const verifying = await startVerifying();
+      await verifying.run({
+        source: place.source(`SELECT id, email FROM ${table}`),
+        sink: place.sink({ key: 'id' }),
+        email: ['email'],
+      });
+      expect(await countIn(place, "email_verification = 'verified'")).toBe(5);
+    });
+
     test('may be those of another table that this one leaves out', async () => {
       const place = await openPeople();
       const other = `${place.table}_other`;
@@ -206,7 +219,7 @@ export function describeTable({ dropRow, hasSchemas, newTable, open }: Database)
       ['a key that the rows lack', { key: 'nr' }, /no column "nr"/],
       ['a key that is not unique', { key: 'email' }, /unique index on email/],
       ['a column that the table lacks', { key: 'id' }, /no column "extra"/],
-      ['a view', { into: 'VIEW', key: 'id' }, /not a table/],
+      ['a view', { into: 'VIEW', key: 'id' }, /not a table but a view/],
     ];
     if (hasSchemas) {
       refused.push(['a schema that is not there', { into: 'nowhere.people' }, /nowhere/]);
