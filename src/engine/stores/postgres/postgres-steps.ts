@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
 import type { RateUpdate } from '../../../client/rate/shared-rate.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { Reservation } from '../../batches/claim.js';
 import {
@@ -81,6 +82,7 @@ interface PostgresStepsOptions {
 
 /** A leaving process does not wait for long: claims expire by themselves. */
 const releasePatienceMs = 5000;
+const announcePatienceMs = 1000;
 
 export class PostgresSteps implements SharedSteps {
   readonly #options: PostgresStepsOptions;
@@ -92,6 +94,7 @@ export class PostgresSteps implements SharedSteps {
   readonly #host = hostname();
   readonly copy: CopySteps;
   readonly pace: PaceSteps;
+  #announced: Promise<void> | undefined;
 
   /** @param connect opens another connection to the store */
   constructor(options: PostgresStepsOptions, connect: () => StoreCalls) {
@@ -124,7 +127,8 @@ export class PostgresSteps implements SharedSteps {
 
   announce(stopped: StoppedEntry): void {
     const payload = `${this.#run.life} ${asciiJson(stopped)}`;
-    if (payload.length <= longestPayload) this.#beats.notify?.(payload).catch(() => undefined);
+    if (payload.length > longestPayload) return;
+    this.#announced = this.#beats.notify?.(payload).catch(() => undefined);
   }
 
   async open(): Promise<Updates> {
@@ -319,6 +323,11 @@ export class PostgresSteps implements SharedSteps {
 
   async close(): Promise<void> {
     const { run } = this.#options;
+    const closed = new AbortController();
+    const patience = systemClock.sleep(announcePatienceMs, closed.signal);
+    // What is cut off may still be delivered, and would stop those that resume the run meanwhile.
+    await Promise.race([this.#announced, patience]);
+    closed.abort();
     await this.#beats.close();
     // A process that never joined has nothing to release.
     if (this.#run.life !== '') {
