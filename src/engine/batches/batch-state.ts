@@ -41,8 +41,6 @@ export type BatchState =
       readonly broken: number;
       /** Complete exports with the wrong content; none when absent. */
       readonly doubts?: number;
-      /** It had failed for its export: addresses and cost were counted then. */
-      readonly isRetried?: true;
     } & Elected)
   | ({ readonly stage: 'exported' } & Elected)
   /** Too large for the service: its two halves replace it, and it is never sent again. */
@@ -57,6 +55,8 @@ export type BatchState =
       readonly uuid: string | undefined;
       /** Whether it may have been paid for. */
       readonly launched: boolean;
+      /** It had failed for its export before. */
+      readonly isRetried?: true;
     } & Tries);
 
 export interface Tries {
@@ -80,6 +80,8 @@ export interface Elected extends Tries {
   readonly launches: number;
   /** An earlier launch of this uuid had no clear answer: it may have been paid. */
   readonly doubt: boolean;
+  /** It had failed for its export: addresses and cost were counted then. */
+  readonly isRetried?: true;
 }
 
 export type Stage = BatchState['stage'];
@@ -152,7 +154,8 @@ export function isPrepared(state: BatchState): boolean {
 /** The fields of an elected batch that all stages share. */
 export function elected(state: Elected): Elected {
   const { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt } = state;
-  return { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };
+  const known = { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };
+  return { ...known, ...(state.isRetried && { isRetried: true }) };
 }
 
 /** Tries are counted by process: one that takes up a batch starts from 0. */
@@ -172,13 +175,7 @@ export function renewTries(state: BatchState): BatchState {
     case 'verifying':
       return { ...state, ...renewed, readies: 0 };
     case 'done':
-      return {
-        ...elected(state),
-        ...renewed,
-        stage: 'done',
-        broken: 0,
-        ...(state.isRetried && { isRetried: true }),
-      };
+      return { ...elected(state), ...renewed, stage: 'done', broken: 0 };
     case 'exported':
     case 'split':
     case 'failed':
@@ -192,8 +189,9 @@ export function renewTries(state: BatchState): BatchState {
  * holds for one whose launch may still be paid.
  *
  * @param isUnbroken whether the service still has the batch unbroken
+ * @param isAsked whether a person asks for it. @default true
  */
-export function retried(state: BatchState, isUnbroken: boolean): BatchState {
+export function retried(state: BatchState, isUnbroken: boolean, isAsked = true): BatchState {
   if (state.stage !== 'failed') return state;
   const { uuid, attempt, fresh, launched } = state;
   if (uuid === undefined) return { ...planned, attempt: attempt + 1 };
@@ -202,7 +200,16 @@ export function retried(state: BatchState, isUnbroken: boolean): BatchState {
     return { ...found, doubt: false, stage: 'done', broken: 0, isRetried: true };
   if (launched && isUnbroken)
     return { ...found, doubt: true, stage: 'launching', answeredError: false };
-  return { ...planned, attempt: attempt + 1 };
+  return isSentAgain(state, isAsked) ? { ...planned, attempt: attempt + 1 } : state;
+}
+
+/**
+ * Whether a retry sends the addresses of a failed batch again: never for an export alone; where the batch was
+ * lost while its export was owed, only when a person asks for it.
+ */
+export function isSentAgain(state: BatchState, isAsked: boolean): boolean {
+  if (state.stage !== 'failed' || isExportRetriable(state)) return false;
+  return isAsked || state.isRetried !== true;
 }
 
 /** Whether only the export of a failed batch was wrong: it is paid for, and may be exported again. */

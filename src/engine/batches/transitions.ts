@@ -314,5 +314,6 @@ function fail(state: Exclude<BatchState, Of<'failed'>>, reason: FailedReason): B
     fresh,
     uploads,
     launched: mayHaveLaunched(state),
+    ...('isRetried' in state && state.isRetried && { isRetried: true }),
   };
 }

@@ -185,7 +185,7 @@ async function readLeftOfShared(
   onNotice: (given: Notice) => void,
 ): Promise<LeftToSend | undefined> {
   try {
-    return store && leftOfShared(await readShared(store), retryFailed);
+    return store && leftOfShared(await readShared(store), { retryFailed });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onNotice(notice('store_unread', { name: store?.name ?? '', why }));

@@ -25,6 +25,7 @@ const elected = {
   prepares: count,
   launches: count,
   doubt: z.boolean(),
+  isRetried: z.literal(true).optional(),
 };
 
 const reasons: Readonly<Record<FailedReason, true>> = {
@@ -57,7 +58,6 @@ const shapes: Shapes = {
     ...elected,
     broken: count,
     doubts: count.optional(),
-    isRetried: z.literal(true).optional(),
   },
   exported: elected,
   split: { ...tries, uuid: uuid.optional() },
@@ -66,6 +66,7 @@ const shapes: Shapes = {
     reason: z.enum(Object.keys(reasons)),
     uuid: uuid.optional(),
     launched: z.boolean(),
+    isRetried: z.literal(true).optional(),
   },
 };
 

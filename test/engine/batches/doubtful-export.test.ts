@@ -57,7 +57,7 @@ describe('an export that is not what was asked for', () => {
     });
     const failed = await drive(service);
     const again = await drive(service, {}, retried(failed.state, true));
-    expect(again.state).toEqual({ ...failed.state, uploads: 0 });
+    expect(again.state).toEqual({ ...failed.state, uploads: 0, isRetried: true });
     isSane = true;
     const last = await drive(service, {}, retried(again.state, true));
     expect(last.state.stage).toBe('exported');

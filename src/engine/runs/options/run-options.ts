@@ -233,6 +233,8 @@ export interface ResolvedRun extends Omit<
   readonly maxUnknown?: ResolvedMaxUnknown | undefined;
   /** Suppressed addresses and domains. */
   readonly suppressed: Suppressed | undefined;
+  /** Whether it retries by itself, as the run before lacks paid results. */
+  readonly isRetryImplied?: true;
   readonly batchSize: number;
   readonly concurrency: number;
   readonly files: FileSystem;

@@ -44,6 +44,13 @@ export function takesUpEarlier(
   return isOwed && (maxCredits === undefined || !hasPaid(state));
 }
 
+/** Whether a person asks for failed addresses to be sent again. */
+export function isRetryAsked({ retryFailed, isRetryImplied }: RetryChoice): boolean {
+  return retryFailed === true && isRetryImplied !== true;
+}
+
+export type RetryChoice = Pick<ComparedRun, 'retryFailed' | 'isRetryImplied'>;
+
 /** Whether a run has failed batches that are taken up: without a request, paid ones whose export was wrong. */
 export function takesUp(run: JournaledBatches, retryFailed: boolean | undefined): boolean {
   if (retryFailed !== true) return owedExports(run) > 0;
@@ -59,7 +66,7 @@ export function withRetriableExports<Run extends ComparedRun>(run: Run, state: R
   if (!state.finished || owed === 0 || run.retryFailed === true || !state.run) return run;
   const { startedAt: started_at } = state.run;
   run.onProgress?.(noticed(notice('results_owed', { batches: owed, started_at })));
-  return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
+  return { ...run, retryFailed: true, isRetryImplied: true, onChange: run.onChange ?? 'carry' };
 }
 
 /** These are compared by their results: names may differ between machines. */

@@ -138,7 +138,7 @@ export class UnfinishedComparison {
   ): Promise<LeftToSend> {
     const { state } = this.#stored;
     if (action === 'stop') return nothingLeft;
-    if (action === 'resume' && isPlanned(state)) return leftOfRun(state, this.#options.retryFailed);
+    if (action === 'resume' && isPlanned(state)) return leftOfRun(state, this.#options);
     return leftOfList({ ...this.#options, ...fresh, stored: this.#stored });
   }
 

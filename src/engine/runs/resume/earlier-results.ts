@@ -3,7 +3,7 @@ import type { FileSystem } from '../../../platform/files/file-system.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
 import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
-import { isExportRetriable, mayHaveLaunched } from '../../batches/batch-state.js';
+import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, readLines } from '../../batches/batch.js';
 import { collectLaunched } from '../../driver/collect-launched.js';
 import { HistoryEntries } from '../../history/history-entries.js';
@@ -30,16 +30,19 @@ interface CarriedOptions {
 /**
  * Paid results of the runs that another replaced, by address: their lists had other address numbers.
  *
- * @param options.retries whether addresses that failed count as never sent
+ * @param options.retries whether addresses of a failed batch count as never sent
  * @throws StateError `state_damaged`; OutputError
  */
 export async function carriedEntries(
-  options: CarriedOptions & { readonly seed: Uint8Array; readonly retries: boolean },
+  options: CarriedOptions & {
+    readonly seed: Uint8Array;
+    readonly retries: (state: BatchState) => boolean;
+  },
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(options.seed);
   const hash = new KeyHash(options.seed);
   for await (const earlier of resultsBefore(options)) {
-    if (options.retries && earlier.isRetried) continue;
+    if (!earlier.isKept && options.retries(earlier.state)) continue;
     const origin = { batchUuid: earlier.batchUuid, atMs: earlier.atMs };
     for await (const { group, key, outcome } of earlier.results) {
       hash.hash(group, key);
@@ -66,8 +69,7 @@ export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string
 interface EarlierResults extends ReportedResults {
   /** Whether its results are stored; else it counts as failed. */
   readonly isKept: boolean;
-  /** Whether its failed addresses may be sent again on request. */
-  readonly isRetried: boolean;
+  readonly state: BatchState;
 }
 
 /** An address that may have been paid counts, even without a result: it is not paid again by itself. */
@@ -92,7 +94,7 @@ async function* resultsBefore({
       if (!kept) failed.fill(outcomes.idOf('failed', reason));
       yield {
         isKept: kept !== undefined,
-        isRetried: !kept && !isExportRetriable(state),
+        state,
         batchUuid: 'uuid' in state ? (state.uuid ?? '') : '',
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,

@@ -17,7 +17,13 @@ import type { DirectoryState } from '../../stores/directory/state-directory.js';
 import { addressesOf, hasPaid, type RunState } from '../../stores/run-state.js';
 import { type LeftToSend, nothingLeft, type SizedBatch } from '../credits.js';
 import { earlierBatches } from '../planning/batch-files.js';
-import { isOver, isPlanned, type PlannedRun } from './compare-run.js';
+import {
+  isOver,
+  isPlanned,
+  isRetryAsked,
+  type PlannedRun,
+  type RetryChoice,
+} from './compare-run.js';
 
 /** Whether a launch surely arrived: one in doubt may have to be repeated. */
 function isLaunched(state: BatchState): boolean {
@@ -25,12 +31,12 @@ function isLaunched(state: BatchState): boolean {
 }
 
 /** The state in which a run takes a batch up; a launch that was lost is not expected to have arrived. */
-function takenUp(state: BatchState, retryFailed: boolean): BatchState {
-  return retryFailed ? retried(state, false) : state;
+function takenUp(state: BatchState, run: RetryChoice): BatchState {
+  return run.retryFailed === true ? retried(state, false, isRetryAsked(run)) : state;
 }
 
 /** What a run that is resumed, or whose failed addresses are sent again, has not launched. */
-export function leftOfRun(state: PlannedRun, retryFailed = false): LeftToSend {
+export function leftOfRun(state: PlannedRun, run: RetryChoice): LeftToSend {
   const batches: SizedBatch[] = [];
   const launched = { email: 0, phone: 0 };
   const unsent = state.plan.batches.map(({ type, country, addresses }) => ({
@@ -45,7 +51,7 @@ export function leftOfRun(state: PlannedRun, retryFailed = false): LeftToSend {
     whole.addresses -= addresses;
     const { spent, reserved } = heldCredits(addresses, entry);
     launched[group.type] += spent + (isLaunchInDoubt(entry.state) ? 0 : reserved);
-    const taken = takenUp(entry.state, retryFailed);
+    const taken = takenUp(entry.state, run);
     if (!isAtEnd(taken) && !isLaunched(taken)) batches.push({ group, addresses });
   }
   batches.push(...unsent.filter(({ addresses }) => addresses > 0));
@@ -53,9 +59,9 @@ export function leftOfRun(state: PlannedRun, retryFailed = false): LeftToSend {
 }
 
 /** What a shared run has not launched; `undefined` where it has not begun. */
-export function leftOfShared(state: RunState, retryFailed = false): LeftToSend | undefined {
-  if (isOver(state, retryFailed)) return nothingLeft;
-  return isPlanned(state) ? leftOfRun(state, retryFailed) : undefined;
+export function leftOfShared(state: RunState, run: RetryChoice): LeftToSend | undefined {
+  if (isOver(state, run.retryFailed)) return nothingLeft;
+  return isPlanned(state) ? leftOfRun(state, run) : undefined;
 }
 
 /**
@@ -69,14 +75,13 @@ export async function leftOfList({
   plan,
   batches,
   batchSize,
-  retryFailed = false,
-}: {
+  ...retry
+}: RetryChoice & {
   readonly files: FileSystem;
   readonly stored: DirectoryState;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
   readonly batchSize: number;
-  readonly retryFailed?: boolean | undefined;
 }): Promise<LeftToSend> {
   const { state } = stored;
   const left = new Map<number, { readonly group: SizedBatch['group']; addresses: number }>();
@@ -89,7 +94,7 @@ export async function leftOfList({
   const runs = [...state.earlier, ...(isPlanned(state) ? [state] : [])];
   for (const run of runs.filter(hasPaid)) {
     for (const { batch, entry } of await earlierBatches(files, stored, run)) {
-      if (!isLaunched(takenUp(entry.state, retryFailed))) continue;
+      if (!isLaunched(takenUp(entry.state, retry))) continue;
       const number = groupNumber(batch.group);
       const ofGroup = left.get(number);
       if (!ofGroup) continue;

@@ -1,3 +1,4 @@
+import { isSentAgain } from '../../batches/batch-state.js';
 import { checkHistoryService } from '../../plan/result-cache.js';
 import type { DriveRunEnd } from '../execution/drive-run-options.js';
 import type { History } from '../../history/history.js';
@@ -23,6 +24,7 @@ import {
   hasSameOutput,
   isOver,
   isPlanned,
+  isRetryAsked,
   isSameRun,
   type PlannedRun,
   refuseOthers,
@@ -280,7 +282,13 @@ export class DirectoryRun implements RunLocation {
           history,
           columns: this.run,
           carried: async () =>
-            carriedEntries({ stored: this.store, files, seed, retries: entry.retries === true }),
+            carriedEntries({
+              stored: this.store,
+              files,
+              seed,
+              retries: (state) =>
+                entry.retries === true && isSentAgain(state, isRetryAsked(this.run)),
+            }),
         }),
       }),
       runId: outputIdOf(entry),

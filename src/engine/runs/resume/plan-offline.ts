@@ -51,7 +51,7 @@ export async function planOffline(
         history: run.history,
         columns: run,
         carried: async () =>
-          carriedEntries({ stored: before, earlier, files, seed, retries: false }),
+          carriedEntries({ stored: before, earlier, files, seed, retries: () => false }),
       }),
     });
     return {

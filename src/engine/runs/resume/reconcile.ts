@@ -25,6 +25,7 @@ import { entryOf, type JournaledBatches } from '../../stores/run-state.js';
 import type { RunEntry, StateLocation } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { RunStore } from '../../stores/run-store.js';
+import { isRetryAsked } from './compare-run.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -209,7 +210,8 @@ export class Reconciliation {
     const inDoubt =
       state.stage === 'failed' && state.launched && !isExportRetriable(state) && state.uuid;
     const status = inDoubt ? await this.#statusOf(inDoubt) : undefined;
-    const again = retried(state, status !== undefined && !isUseless(state, status));
+    const isUnbroken = status !== undefined && !isUseless(state, status);
+    const again = retried(state, isUnbroken, isRetryAsked(this.#options));
     if (again === state || again.stage !== 'planned') return again;
     const attempts = this.uploads.of(batch).map(({ attempt }) => attempt + 1);
     return { ...again, attempt: Math.max(again.attempt, ...attempts) };

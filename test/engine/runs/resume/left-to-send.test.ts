@@ -34,7 +34,7 @@ function runOf(known: readonly Known[], isFinished = false): PlannedRun {
 }
 
 function figuresOf(run: PlannedRun, retryFailed = false): readonly (readonly [number, number])[] {
-  const { batches, launched } = leftOfRun(run, retryFailed);
+  const { batches, launched } = leftOfRun(run, { retryFailed });
   return (['email', 'phone'] as const).map((type) => {
     const sizes = batches.flatMap(({ group, addresses }) =>
       group.type === type ? [addresses] : [],

@@ -124,3 +124,32 @@ it.each([
   expect(email?.buckets).toMatchObject({ verified: all, failed: 0 });
   expect((await nights.charges()).toSorted()).toEqual(goodNames(all).toSorted());
 });
+
+/** Deletes a paid batch, as somebody else might. */
+async function lose(nights: Nights, number: string): Promise<void> {
+  for await (const { batch_uuid: uuid, name } of nights.client.batches()) {
+    if (name.includes(`-${number}-`)) await nights.client.deleteBatch(uuid);
+  }
+}
+
+it.each([
+  ['the same list', 0],
+  ['a longer list', 1],
+])('pays again for a paid batch that is gone only on request, with %s', async (_, more) => {
+  const { nights, night, heal } = await badNights();
+  await night(goodNames(9));
+  await lose(nights, '000002');
+  const second = await night(goodNames(9 + more));
+  expect(second.email?.reasons).toMatchObject({ batch_missing: 3 });
+  const third = await night(goodNames(9 + 2 * more));
+  expect(third.email?.reasons).toMatchObject({ batch_missing: 3 });
+  heal();
+  const fourth = await night(goodNames(9 + 3 * more));
+  expect(fourth.email?.reasons).toEqual({ batch_missing: 3 });
+  const once = goodNames(9 + 3 * more);
+  expect((await nights.charges()).toSorted()).toEqual(once.toSorted());
+  const last = await night(once, { retryFailed: true });
+  expect(last.email?.buckets).toMatchObject({ verified: once.length, failed: 0 });
+  const lost = goodNames(9).filter((name) => /[345]@/.test(name));
+  expect((await nights.charges()).toSorted()).toEqual([...once, ...lost].toSorted());
+});
