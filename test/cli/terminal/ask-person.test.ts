@@ -4,6 +4,7 @@ import { message } from '../../../src/cli/messages/message.js';
 import { ask, type Person } from '../../../src/cli/terminal/ask-person.js';
 import { Reporter } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
+import { readAll } from '../harness/read-all.js';
 
 it('asks again below a message that comes while the question is open', async () => {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
@@ -21,7 +22,7 @@ it('asks again below a message that comes while the question is open', async () 
   expect(await answer).toBe('y');
   reporter.report([message('more_differences', {})]);
   // oxlint-disable-next-line no-control-regex
-  const seen = String(output.read()).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, '');
+  const seen = readAll(output).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, '');
   expect(seen).toMatch(/^Start\? \[y\/N\] \n[^\n]+\n[^\n]*\nStart\? \[y\/N\] y/);
   expect(seen.match(/Start\?/g)).toHaveLength(2);
 });
