@@ -63,7 +63,7 @@ export class RateLimiter {
   #spacing: { readonly ms: number; readonly until: number } | undefined;
   /** The window that headers called used up. */
   #usedUp = { from: Infinity, until: 0 };
-  /** Requests begun in such a window were answered, and it was still called used up. */
+  /** Requests begun in such a window were answered, and it was still called used up: until a later one has some left. */
   #areHeadersWrong = false;
   /** Answers of 429 in a row. */
   #throttles = 0;
@@ -143,7 +143,8 @@ export class RateLimiter {
   /** The headers of an accepted request. */
   applyAnsweredLimits(now: number, startedAt: number, limits: RateLimit, running: number): void {
     const { from, until } = this.#usedUp;
-    this.#areHeadersWrong ||= limits.remaining === 0 && startedAt > from && startedAt < until;
+    if (limits.remaining === 0) this.#areHeadersWrong ||= startedAt > from && startedAt < until;
+    else if (now >= until) this.#areHeadersWrong = false;
     this.applyLimits(now, limits, running);
   }
 

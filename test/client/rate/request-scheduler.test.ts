@@ -269,6 +269,24 @@ test.each([3_600_000, undefined])(
   },
 );
 
+test('headers that were wrong about one window are believed about the next', async () => {
+  const { clock, scheduler } = createGovernor();
+  const service = createMinuteLimit(clock, 180, 'all');
+  const limits = { limit: 180, remaining: 0, resetMs: undefined };
+  const { ask } = createLoad(clock, scheduler, (startedAt) =>
+    startedAt < 110_000 ? { kind: 'answered', limits } : service.answer(startedAt),
+  );
+  const askAll = async (): Promise<void> => {
+    while (clock.now() < 120_000) {
+      await ask();
+      await clock.sleep(1000);
+    }
+    await Promise.all(Array.from({ length: 1000 }, async () => ask()));
+  };
+  await clock.runUntil(askAll());
+  expect(service.refused()).toBe(0);
+});
+
 describe('during an outage', () => {
   /** Pollers that ask every second while the service is away from one moment to another. */
   async function simulate(pollers: number, downFrom: number, downTo: number, until: number) {
