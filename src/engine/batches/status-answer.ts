@@ -193,7 +193,7 @@ export function signOfAnother(
     : undefined;
 }
 
-const verifiedStatuses: ReadonlySet<string> = new Set<BatchStatus>([
+export const verifiedStatuses: ReadonlySet<string> = new Set<BatchStatus>([
   'verification_ongoing',
   'verification_done',
 ]);

@@ -23,6 +23,7 @@ import {
   renewTries,
   type BatchState,
 } from '../batches/batch-state.js';
+import { verifiedStatuses } from '../batches/status-answer.js';
 import { learn, type BatchEvent } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
 import { BatchRequests } from './batch-requests.js';
@@ -207,6 +208,11 @@ class Drive {
     if (step === 'launch' && isSluiceError(error, 'payment_required')) {
       const { addresses, group } = this.#batch;
       this.#options.gate.close(unpaidError(error, { type: group.type, credits: addresses }));
+    }
+    if (step === 'launch' && isRefusal(error)) {
+      // What makes a 400 is not shown (spec 7): the status shows whether the batch was launched all the same.
+      const event = await this.#perform('read_status');
+      if (event.of === 'status' && verifiedStatuses.has(event.status)) return event;
     }
     if (step === 'export' && (isRefusal(error) || isSluiceError(error, 'not_found'))) {
       // It may be gone or broken since it was done: the status shows it.

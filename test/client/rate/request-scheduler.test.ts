@@ -273,8 +273,8 @@ test('headers that were wrong about one window are believed about the next', asy
   const { clock, scheduler } = createGovernor();
   const service = createMinuteLimit(clock, 180, 'all');
   const limits = { limit: 180, remaining: 0, resetMs: undefined };
-  const { ask } = createLoad(clock, scheduler, (startedAt) =>
-    startedAt < 110_000 ? { kind: 'answered', limits } : service.answer(startedAt),
+  const { ask } = createLoad(clock, scheduler, (startedAt, count) =>
+    startedAt < 110_000 ? { kind: 'answered', limits } : service.answer(startedAt, count),
   );
   const askAll = async (): Promise<void> => {
     while (clock.now() < 120_000) {

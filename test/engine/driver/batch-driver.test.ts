@@ -203,6 +203,27 @@ describe('the deadline of a stage', () => {
     expectPaidOnce(service);
   });
 
+  it.each([400, 422])(
+    'goes on with a launch that was carried out and answered with %i',
+    async (status) => {
+      const error = refusal(status, 'launchBatch');
+      const { state, service } = await drive(faults('launchBatch', { commits: true, error }));
+      expect(state.stage).toBe('exported');
+      expect(service.count('launchBatch')).toBe(1);
+      expectPaidOnce(service);
+    },
+  );
+
+  it('knows that a launch was refused when its status is as before', async () => {
+    const refused = refusal(400, 'launchBatch');
+    const { error, driving, service } = await failure(
+      faults('launchBatch', { commits: false, error: refused }),
+    );
+    expect(error).toBe(refused);
+    expect(driving.latest()?.stage).toBe('ready');
+    expect(service.ledger).toEqual([]);
+  });
+
   it('lets the next process prepare again what is never parsed', async () => {
     const fault = { commits: false, answer: { status: 'ok' } };
     const { driving, service, error } = await failure(faults('prepareBatch', fault));

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { verifiedStatuses } from '../../batches/status-answer.js';
 import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
@@ -110,7 +111,8 @@ export class Reconciliation {
       const isOfState = isOf(state, uuid);
       const mayBeOfThisState =
         state.stage === 'planned' ? attempt < state.attempt : attempt <= state.attempt;
-      const isNewlyLaunched = isVerified(status) && !(isOfState && mayHaveLaunched(state));
+      const isNewlyLaunched =
+        verifiedStatuses.has(status) && !(isOfState && mayHaveLaunched(state));
       if (!mayBeOfThisState || isNewlyLaunched) this.#learned.add(name);
     }
     const learned = adoptUploads(state, listed, this.isCopied);
@@ -287,8 +289,4 @@ function isElected(
   state: BatchState,
 ): state is Extract<BatchState, { readonly stage: 'uploaded' | 'parsing' | 'ready' }> {
   return state.stage === 'uploaded' || state.stage === 'parsing' || state.stage === 'ready';
-}
-
-function isVerified(status: string): boolean {
-  return status === 'verification_ongoing' || status === 'verification_done';
 }
