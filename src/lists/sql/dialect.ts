@@ -50,7 +50,7 @@ export interface Dialect<Database extends Connection = Connection> {
   /** Runs a query, in a read-only transaction where there is one. */
   readonly ask: (connection: Database, asking: QueryOptions<Database>) => Promise<QueryRows>;
 
-  /** The tables and views with one of these names in lower case, in any schema. */
+  /** The tables, views and functions with one of these names in lower case, in any schema. */
   readonly relationsNamed: (
     connection: Database,
     names: readonly string[],

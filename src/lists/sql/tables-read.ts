@@ -1,18 +1,18 @@
-/** A table or view of a database. */
+/** A table, view or function of a database. */
 export interface Relation {
   readonly schema: string;
   readonly name: string;
   /** Its id as a column's origin. */
   readonly id: string;
-  /** The query of a view, `undefined` for a table, empty where the user may not see it. */
+  /** The text of a view or function, `undefined` for a table, empty where the user may not see it. */
   readonly definition: string | undefined;
 }
 
 /**
- * The ids of the tables that a query names, by itself or through views; `undefined` where a view hides its
- * query. What only looks like a name of a table counts too.
+ * The ids of the tables that a query names, by itself or through views and functions; `undefined` where one hides
+ * its text. What only looks like a name of a table counts too.
  *
- * @param relationsNamed the tables and views with one of these names in lower case, in any schema
+ * @param relationsNamed the tables, views and functions with one of these names in lower case, in any schema
  */
 export async function tablesRead(
   query: string,
@@ -43,6 +43,18 @@ export async function tablesRead(
 
 const identifier = '"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_$]*';
 const qualified = new RegExp(`(?:(${identifier})\\s*\\.\\s*)?(${identifier})`, 'gu');
+
+const derived = [
+  new RegExp(`\\)\\s*(?:as\\s+)?(${identifier})`, 'giu'),
+  new RegExp(`(${identifier})\\s*(?:\\([^()]*\\)\\s*)?as\\s*\\(`, 'giu'),
+];
+
+/** The names that a query may give to its own subqueries, in lower case. */
+export function derivedNames(query: string): ReadonlySet<string> {
+  return new Set(
+    derived.flatMap((form) => [...query.matchAll(form)].map(([, name = '']) => bare(name))),
+  );
+}
 
 /** Everything in a query that may be a name, in lower case, after what it is qualified with. */
 function namesIn(text: string): readonly (readonly [of: string | undefined, name: string])[] {

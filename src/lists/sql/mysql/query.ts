@@ -3,7 +3,7 @@ import { bufferOf } from '../../rows/values/print-value.js';
 import { writeAny, writeValue } from '../cell-text.js';
 import { givesNoRows } from '../query-source.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
-import type { Relation } from '../tables-read.js';
+import { derivedNames, type Relation } from '../tables-read.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
 import { isBitField, isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
@@ -39,14 +39,17 @@ export async function ask(
     connection.disconnected.then((error) => Promise.reject(error)),
   ]);
   refuseGeometry(found);
+  // MariaDB takes the name of a subquery for that of a table.
+  const derived = derivedNames(query);
   return {
     columns: found.map((field) => ({
       name: field.name,
       ...formOfKind(kindOfField(field)),
       type: typeOfField(field),
-      ...(field.orgTable && {
-        origin: { table: `${field.schema ?? field.db}.${field.orgTable}`, column: field.orgName },
-      }),
+      ...(field.orgTable &&
+        !derived.has(field.orgTable.toLowerCase()) && {
+          origin: { table: `${field.schema ?? field.db}.${field.orgTable}`, column: field.orgName },
+        }),
     })),
     bytes: printRows(rows as AsyncIterable<readonly unknown[]>, found),
   };

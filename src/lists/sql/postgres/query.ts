@@ -25,10 +25,15 @@ export async function relationsNamed(
   names: readonly string[],
 ): Promise<readonly Relation[]> {
   const found = await connection.query(
-    `SELECT n.nspname, c.relname, c.oid, CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END
+    `SELECT n.nspname, c.relname, c.oid::text, CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END
        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
-        AND lower(c.relname) IN (SELECT json_array_elements_text($1::json))`,
+        AND lower(c.relname) IN (SELECT json_array_elements_text($1::json))
+     UNION ALL
+     SELECT n.nspname, p.proname, 'function ' || p.oid, pg_get_functiondef(p.oid)
+       FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang
+      WHERE p.prokind = 'f' AND l.lanname NOT IN ('c', 'internal') AND n.nspname <> 'information_schema'
+        AND lower(p.proname) IN (SELECT json_array_elements_text($1::json))`,
     [JSON.stringify(names)],
   );
   return found.map(([schema, name, id, definition]) => ({

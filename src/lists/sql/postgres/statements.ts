@@ -200,8 +200,17 @@ export async function findTable(
         AND i.indexprs IS NULL AND i.indimmediate`,
     [oid],
   );
+  const sharing = await connection.query(
+    `WITH RECURSIVE above(id) AS (VALUES ($1::oid)
+         UNION SELECT inhparent FROM pg_inherits JOIN above ON inhrelid = id),
+       below(id) AS (VALUES ($1::oid)
+         UNION SELECT inhrelid FROM pg_inherits JOIN below ON inhparent = id)
+     SELECT id FROM above UNION SELECT id FROM below`,
+    [oid],
+  );
   return {
     id: oid,
+    sharing: sharing.map(([id]) => id ?? ''),
     isTable: kind === 'r' || kind === 'p',
     columns: columns.map(([column, isText, isGenerated, isCaseless]) => ({
       name: column ?? '',

@@ -12,7 +12,7 @@ const rowsAtOnce = 500;
 
 export async function ask(
   connection: SqliteConnection,
-  { query, asTable, signal }: QueryOptions<SqliteConnection>,
+  { query, asTable, connect, signal }: QueryOptions<SqliteConnection>,
 ): Promise<QueryRows> {
   const fields = connection.columns(query);
   if (fields.length === 0) throw givesNoRows();
@@ -22,6 +22,9 @@ export async function ask(
     (cell) =>
       `typeof(${cell}), CASE typeof(${cell}) WHEN 'text' THEN CAST(${cell} AS BLOB) ELSE ${cell} END`,
   );
+  // A connection that has explained a query cannot be interrupted any more.
+  const other = await connect();
+  const hasOrigins = !(await isCompound(other, query).finally(() => other.close()));
   await connection.query('BEGIN');
   const rows = connection.read(
     `WITH sluice(${names.join(', ')}) AS ${asTable} SELECT ${cells.join(', ')} FROM sluice`,
@@ -31,10 +34,24 @@ export async function ask(
       name,
       kind: 'any',
       type: type ?? '',
-      ...(table !== null && column !== null && { origin: { table, column } }),
+      ...(hasOrigins && table !== null && column !== null && { origin: { table, column } }),
     })),
     bytes: printRows(rows, fields, signal),
   };
+}
+
+/** Whether rows come from more than one SELECT: the driver names the columns of only one of them. */
+async function isCompound(connection: SqliteConnection, query: string): Promise<boolean> {
+  const steps = await connection.query(`EXPLAIN QUERY PLAN ${query}`);
+  const ofConditions = new Set<unknown>();
+  return steps.some(([id, parent, , detail]) => {
+    const step = String(detail);
+    if (ofConditions.has(parent) || /^(?:CORRELATED )?(?:LIST|SCALAR) SUBQUERY/.test(step)) {
+      ofConditions.add(id);
+      return false;
+    }
+    return /^(?:COMPOUND QUERY|MERGE \(|RECURSIVE STEP)/.test(step);
+  });
 }
 
 export async function relationsNamed(

@@ -59,6 +59,8 @@ export interface RunMarker extends StagedRows {
 export interface ExistingTable {
   /** Its id as a column's origin. */
   readonly id: string;
+  /** Ids of other tables that show rows of it, or that it shows: a partitioned table and its partitions. @default none */
+  readonly sharing?: readonly string[];
   /** Whether it is a table, not a view. */
   readonly isTable: boolean;
   /** Its engine, if that has no transactions. */

@@ -77,10 +77,11 @@ export function refuseUntraced(
 ): void {
   if (!isSameDatabase(reading, place)) return;
   const { columns, reads } = reading.form;
-  if (reads?.includes(table.id) === false) return;
+  const own = new Set([table.id, ...(table.sharing ?? [])]);
+  if (reads?.some((read) => own.has(read)) === false) return;
   const isOfOther = (position: number): boolean => {
     const origin = columns[position]?.origin?.table ?? table.id;
-    return origin !== table.id && reads?.includes(origin) === true;
+    return !own.has(origin) && reads?.includes(origin) === true;
   };
   const isComputed = (position: number): boolean => columns[position]?.origin === undefined;
   const isNew = (position: number): boolean => isComputed(position) || isOfOther(position);

@@ -65,6 +65,13 @@ export const duckdb: Database = {
     ['a statement that changes something', 'CREATE TABLE made (a INT)', /syntax error/],
     ['a further statement', 'SELECT 1; DROP TABLE people', /syntax error/],
   ],
+  ownRows: [
+    [
+      'a macro',
+      (table) => `SELECT id, email FROM ${table}_f()`,
+      (table) => `CREATE MACRO ${table}_f() AS TABLE SELECT * FROM ${table}`,
+    ],
+  ],
   failingQuery:
     "SELECT CASE WHEN i = 60000 THEN 'private cell'::INTEGER ELSE i END FROM range(100000) t(i)",
   newTable: {
@@ -102,7 +109,7 @@ export const duckdb: Database = {
     ],
   },
   hasSchemas: true,
-  hasOrigins: false,
+  hasOrigins: true,
   takes: ['long text'],
   // A file of DuckDB has one process.
   isShared: false,

@@ -68,6 +68,20 @@ export const postgres: Database = {
       /read-only transaction/,
     ],
   ],
+  ownRows: [
+    [
+      'a function',
+      (table) => `SELECT id, email FROM ${table}_f()`,
+      (table) =>
+        `CREATE FUNCTION ${table}_f() RETURNS SETOF ${table} LANGUAGE sql AS 'SELECT * FROM ${table}'`,
+    ],
+    [
+      'a table that has it as a part',
+      (table) => `SELECT id, email FROM ${table}_whole`,
+      (table) =>
+        `CREATE TABLE ${table}_whole (LIKE ${table}); ALTER TABLE ${table} INHERIT ${table}_whole`,
+    ],
+  ],
   failingQuery:
     "SELECT CASE i WHEN 50000 THEN 'private cell'::text::int ELSE i END FROM generate_series(1, 60000) i",
   newTable: {

@@ -79,6 +79,12 @@ export interface Database {
     readonly into: (table: string) => string;
     readonly looks: (table: string) => readonly (readonly [query: string, rows: unknown])[];
   };
+  /** Further queries that read a table's own rows, with the statement that makes what they need. */
+  readonly ownRows?: readonly (readonly [
+    what: string,
+    query: (table: string) => string,
+    statement?: (table: string) => string,
+  ])[];
   /** Whether it has schemas that a table may be in. */
   readonly hasSchemas: boolean;
   /** Whether a query's columns are known by the name that its table has for them. */

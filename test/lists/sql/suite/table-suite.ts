@@ -23,7 +23,13 @@ async function refusalOf(
   return error;
 }
 
-export function describeTable({ dropRow, hasSchemas, newTable, open }: Database): void {
+export function describeTable({
+  dropRow,
+  hasSchemas,
+  newTable,
+  open,
+  ownRows = [],
+}: Database): void {
   const openPeople = async (): Promise<Place> => {
     const place = await open();
     await makePeople(place);
@@ -159,19 +165,22 @@ export function describeTable({ dropRow, hasSchemas, newTable, open }: Database)
       expect(await countIn(place, "email_verification = 'verified'")).toBe(5);
     });
 
-    test('may be those of another table that this one leaves out', async () => {
+    test.each([
+      ['a condition', 'o WHERE o.id NOT IN (SELECT id FROM $)'],
+      ['a join', 'o LEFT JOIN $ ON $.id = o.id WHERE $.id IS NULL'],
+    ])('may be those of another table that this one leaves out by %s', async (_, rest) => {
       const place = await openPeople();
       const other = `${place.table}_other`;
       await makePeople({ ...place, table: other });
       await place.ask(`UPDATE ${other} SET id = id + 10`);
-      const fresh = `SELECT id, email FROM ${other} WHERE id NOT IN (SELECT id FROM ${place.table})`;
+      const fresh = `SELECT o.id, o.email FROM ${other} ${rest.replaceAll('$', place.table)}`;
       const verifying = await startVerifying();
       const run = { source: place.source(fresh), sink: place.sink({ key: 'id' }) };
       await verifying.run({ ...run, email: ['email'] });
       expect(await countIn(place)).toBe(10);
     });
 
-    test.each([
+    const ways: NonNullable<Database['ownRows']> = [
       ['a computed key', (table: string) => `SELECT id + 3 AS id, email FROM ${table}`],
       ['a view', (table: string) => `SELECT id, email FROM ${table}_view`],
       [
@@ -183,13 +192,46 @@ export function describeTable({ dropRow, hasSchemas, newTable, open }: Database)
         (table: string) =>
           `SELECT id, email FROM ${table}_view UNION SELECT id, email FROM ${table}_view`,
       ],
-    ])('of the table itself are never added by way of %s', async (_, query) => {
+      [
+        'a union that begins with another table',
+        (table: string) =>
+          `SELECT id, email FROM ${table}_other UNION ALL SELECT id, email FROM ${table}`,
+      ],
+      [
+        'a union inside',
+        (table: string) =>
+          `SELECT id, email FROM (SELECT * FROM ${table} UNION ALL SELECT * FROM ${table}_other) x`,
+      ],
+      [
+        'a sorted union inside',
+        (table: string) =>
+          `SELECT id, email FROM (SELECT * FROM ${table}_other UNION SELECT * FROM ${table}) x ORDER BY id`,
+      ],
+      [
+        'a recursive step',
+        (table: string) =>
+          `WITH RECURSIVE r(id, email) AS (SELECT id, email FROM ${table}_other UNION ALL SELECT t.id, t.email FROM ${table} t JOIN r ON r.id = t.id + 10) SELECT * FROM r`,
+      ],
+      [
+        'a name that stands for another table',
+        (table: string) =>
+          `WITH ${table}_other AS (SELECT * FROM ${table}) SELECT id, email FROM ${table}_other`,
+      ],
+      ...ownRows,
+    ];
+    const named = ways.map(([what, query, make]) => ({ what, query, make }));
+    test.each(named)('of the table itself are never added by way of $what', async (way) => {
+      const { query, make } = way;
       const place = await openPeople();
       const { ask, table } = place;
       await ask(
         `CREATE VIEW ${table}_view AS SELECT * FROM ${table}`,
         `CREATE VIEW ${table}_union AS SELECT * FROM ${table}_view UNION SELECT * FROM ${table}_view`,
       );
+      const other = `${table}_other`;
+      await makePeople({ ...place, table: other });
+      await ask(`UPDATE ${other} SET id = id + 10`);
+      if (make) await ask(make(table));
       const verifying = await startVerifying();
       const sink = changeFirst(place.sink({ key: 'id' }), () =>
         ask(
