@@ -86,7 +86,7 @@ export function nextOf(status: RunStatus): RunSentence {
     in_doubt: inDoubt,
     waiting: batches - done - running,
     open_credits: openCredits,
-    condition: conditionOfCredits(stopped?.code) ?? null,
+    condition: lackingOf(stopped?.code, 'workers' in status ? undefined : status) ?? null,
     enough: enoughCredits(status),
   });
 }
@@ -94,6 +94,17 @@ export function nextOf(status: RunStatus): RunSentence {
 /** The `maxCredits` that is enough for all of the run. */
 function enoughCredits({ launchedCredits: launched, openCredits: open }: RunStatus): number {
   return Math.max(launched.email + open.email, launched.phone + open.phone);
+}
+
+/** @param status of a run whose batch size may change */
+function lackingOf(
+  reason: string | null | undefined,
+  status: RunStatus | undefined,
+): Condition | undefined {
+  const condition = conditionOfCredits(reason);
+  if (condition !== 'higher_budget' || !status) return condition;
+  const { email, phone } = status.launchedCredits;
+  return email + phone === 0 ? 'budget_for_a_batch' : condition;
 }
 
 /** What is needed before the same command can continue, by exit code. */
@@ -116,16 +127,20 @@ export function nextAfter(
     store === undefined ? runSentence('starts_over', {}) : runSentence('resumes', { store });
   // The condition is said in front.
   const { message: next } = status ? nextOf({ ...status, stopped: null }) : unread();
-  const condition = conditionOf(exitCode, reason);
+  const condition = conditionOf(exitCode, reason, store === undefined ? status : undefined);
   const enough = status && status.rows !== null ? enoughCredits(status) : null;
   return runSentence('repeat', { condition, enough, next });
 }
 
-function conditionOf(exitCode: number, reason: string | null): Condition | null {
+function conditionOf(
+  exitCode: number,
+  reason: string | null,
+  status: RunStatus | undefined,
+): Condition | null {
   if (reason === 'input_malformed') return 'right_list';
   if (reason === 'processes_lost') return 'processes_looked_at';
   if (reason === 'store_restored') return null;
-  return conditionOfCredits(reason) ?? conditions.get(exitCode) ?? null;
+  return lackingOf(reason, status) ?? conditions.get(exitCode) ?? null;
 }
 
 /** The same sink, with its rows counted. */

@@ -124,6 +124,11 @@ describe('a run in words', () => {
       in_doubt: 1,
       waiting: 10,
     });
+    const retry = { exports: 3, addresses: 0, paidTwice: 0 };
+    expect(nextOf({ ...status, retry }).fields['paid_batches']).toBe(5);
+    expect(nextOf(Object.assign({ workers: [] }, status, { retry })).fields['paid_batches']).toBe(
+      2,
+    );
     const all = { ...status, done: 18, running: 0, openCredits: none };
     expect(nextOf(all).fields).toMatchObject({ paid_batches: 0, in_doubt: 0, waiting: 0 });
     expect(describeStatus(status)).toEqual({
@@ -142,6 +147,14 @@ describe('a run in words', () => {
     const unpaid = { ...status, stopped: { ...stopped, code: 'payment_required' } as const };
     expect(nextOf(unpaid).fields['condition']).toBe('more_credits');
     expect(nextOf(status).fields['condition']).toBe(null);
+    const unlaunched = { ...budget, launchedCredits: none };
+    const smaller = { condition: 'budget_for_a_batch' };
+    expect(nextOf(unlaunched).fields).toMatchObject(smaller);
+    const stop = { exit_code: 5, reason: 'budget_exhausted' };
+    expect(nextAfter(stop, unlaunched).fields).toMatchObject(smaller);
+    expect(nextAfter(stop, unlaunched, 'the run nightly').fields['condition']).toBe(
+      'higher_budget',
+    );
   });
 
   it('says of a list that was not read to its end that the run starts over', () => {

@@ -20,7 +20,7 @@ export function verdictOf(
   { exit_code: exitCode }: Pick<RunEnd, 'exit_code'>,
   warnings: number,
 ): string {
-  const { input, rows, suspect, columns, service, credits } = summary;
+  const { input, rows, suspect, columns, service, credits, credits_before: earlier } = summary;
   const types = (['email', 'phone'] as const).flatMap((type) => {
     const { verdicts, buckets, reasons } = summary[type] ?? {};
     const all = Object.values(buckets ?? {}).reduce((sum, count) => sum + count, 0);
@@ -42,6 +42,9 @@ export function verdictOf(
     ...(service === 'local' || paid === null
       ? []
       : [paid === 0 ? 'nothing paid' : counted(paid, 'credit')]),
+    ...(service === 'local' || !earlier
+      ? []
+      : [`${counted(earlier.email + earlier.phone, 'credit')} by earlier runs`]),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
   return `${input}: ${parts.join(', ')}`;

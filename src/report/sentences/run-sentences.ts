@@ -13,6 +13,11 @@ const noCredits = { email: 0, phone: 0 };
 const paid = { launched: credits, doubtful: noCredits };
 const retry = { exports: 0, addresses: 40, paid_twice: 0 };
 
+function higherBudget(enough: number | null): string {
+  const number = enough === null ? '' : ` (${grouped(enough)} is enough)`;
+  return `with a higher ${optionName('maxCredits')}${number}`;
+}
+
 /** What is needed before the same command can continue. */
 const conditions = {
   right_list: () => 'once the list is right, or with the option that the message names',
@@ -20,8 +25,9 @@ const conditions = {
   fixed: () => 'once that is fixed',
   working_service: () => 'once it works again',
   processes_looked_at: () => "once the processes' logs and memory are looked at",
-  higher_budget: (enough) =>
-    `with a higher ${optionName('maxCredits')}${enough === null ? '' : ` (${grouped(enough)} is enough)`}`,
+  higher_budget: higherBudget,
+  budget_for_a_batch: (enough) =>
+    `with a ${optionName('batchSize')} that ${optionName('maxCredits')} allows, or ${higherBudget(enough)}`,
   more_credits: () => 'once the account has credits',
 } satisfies Record<string, (enough: number | null) => string>;
 export type Condition = keyof typeof conditions;
@@ -81,6 +87,7 @@ export const runSentences = {
     variants: [
       { condition: null },
       { condition: 'more_credits' },
+      { condition: 'budget_for_a_batch', paid_batches: 0 },
       { paid_batches: 1, in_doubt: 1, waiting: 0, condition: null },
       { paid_batches: 0, waiting: 0, condition: null },
     ],

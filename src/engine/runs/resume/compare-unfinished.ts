@@ -15,7 +15,7 @@ import type { ComparedRun } from '../options/run-options.js';
 import { type LeftToSend, needOf, nothingLeft } from '../credits.js';
 import { earlierBatches } from '../planning/batch-files.js';
 import { openRecall, type OpenRecall } from '../planning/recalled-results.js';
-import { creditsBefore } from '../reporting/read-status.js';
+import { spentBefore } from '../reporting/read-status.js';
 import { judgeUse, refuseChange } from './changed-input.js';
 import {
   accountOf,
@@ -114,7 +114,7 @@ export class UnfinishedComparison {
   ): Promise<{ readonly run: UnfinishedRun; readonly left: LeftToSend }> {
     const { state, path } = this.#stored;
     const { launchedCredits } = statusOf(state, path);
-    const before = creditsBefore(state.earlier);
+    const before = spentBefore(state.earlier);
     const judged = await this.#judge(entryOf);
     const left = await this.#left(judged.action, fresh);
     const enough = Math.max(
@@ -124,8 +124,8 @@ export class UnfinishedComparison {
       ...judged,
       started_at: this.#run.startedAt,
       paid: {
-        email: launchedCredits.email + (before?.email ?? 0),
-        phone: launchedCredits.phone + (before?.phone ?? 0),
+        email: launchedCredits.email + before.email,
+        phone: launchedCredits.phone + before.phone,
       },
       enough_credits: enough > (this.#options.maxCredits ?? Infinity) ? enough : null,
     };

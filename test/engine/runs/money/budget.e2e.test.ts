@@ -9,6 +9,7 @@ import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { withFolder, withService } from '../../../service/with-service.js';
+import { goodNames } from '../../history/nightly.js';
 import { MemoryDatabase } from '../../../simulation/memory/memory-database.js';
 import { memoryStore } from '../../../simulation/memory/memory-store.js';
 
@@ -137,6 +138,15 @@ describe.each([
     await work({ ...again, maxCredits: 80 });
     expect(await spent()).toBe(52);
   });
+});
+
+it('that is smaller than a batch is used once batches are smaller', async () => {
+  await serve({ verifyDelayMs: 5 });
+  await write(goodNames(8));
+  await expect(alone({ maxCredits: 3 })).rejects.toMatchObject(used);
+  expect(await charges()).toEqual([]);
+  await expect(alone({ maxCredits: 3, batchSize: 3 })).rejects.toMatchObject(used);
+  expect(await charges()).toHaveLength(3);
 });
 
 it('of a stream is used as far as it goes', async () => {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { describeOutage } from '../../../../src/client/rate/outage.js';
 import { checkDiskSpace } from '../../../../src/engine/runs/planning/external-dedup-plan.js';
+import { creditsBefore, spentBefore } from '../../../../src/engine/runs/reporting/read-status.js';
 import { takeHistoryKey } from '../../../../src/engine/history/history-key.js';
-import { emptyRunState, type RunState } from '../../../../src/engine/stores/run-state.js';
+import {
+  type EarlierRun,
+  emptyRunState,
+  type RunState,
+} from '../../../../src/engine/stores/run-state.js';
 import { statusOf } from '../../../../src/engine/stores/run-status.js';
 import { systemFiles, type FileSystem } from '../../../../src/platform/files/file-system.js';
 import { withFolder } from '../../../service/with-service.js';
@@ -50,5 +55,15 @@ describe('what is said', () => {
     };
     const { launchedCredits, openCredits } = statusOf(store as unknown as RunState, 'state');
     expect([launchedCredits.email, openCredits.email]).toEqual([198, 0]);
+  });
+
+  it('of what earlier runs have cost is after refunds, and before them where all is added up', () => {
+    const state = { stage: 'exported', uuid: 'a' };
+    const charge = { spent: 98, refunded: 10, net: 88 };
+    const planned = { type: 'email', country: 'US', addresses: 100 };
+    const batches = new Map([['1', { batch: 0, state, charge }]]);
+    const earlier = [{ plan: { rows: 100, batches: [planned] }, batches }];
+    const runs = earlier as unknown as readonly EarlierRun[];
+    expect([creditsBefore(runs)?.email, spentBefore(runs).email]).toEqual([88, 98]);
   });
 });

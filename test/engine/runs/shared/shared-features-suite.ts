@@ -325,6 +325,9 @@ export function describeSharedFeatures(
         expect(rows).toBe(addresses + 1);
         expect(email?.buckets.failed).toBeGreaterThanOrEqual(addresses / 2);
       }
+      // Whoever ends last writes all that there is.
+      const written = await readFile(join(folder, 'out.csv'), 'utf8');
+      expect(written.match(/,verified,/g)).toHaveLength(21);
       await expectPaidOnce(20);
       const summaries = await Promise.all(together(2, { partial: true }));
       for (const summary of summaries) expect(summary.email?.buckets.failed).toBe(0);

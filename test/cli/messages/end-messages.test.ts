@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { verdictOf } from '../../../src/cli/messages/end-messages.js';
+import type { Summary } from '../../../src/index.js';
+
+it('has what earlier runs cost beside what the run itself cost, in the line of all', () => {
+  const paid = { spent: 250, refunded: 0, net: 250, source: 'cost_objects' };
+  const summary = {
+    input: 'list.csv',
+    rows: 281,
+    service: 'https://verify.example.com',
+    columns: [],
+    credits: { email: paid, phone: null },
+    credits_before: { email: 15, phone: 5 },
+  } as unknown as Summary;
+  const parts = verdictOf(summary, { exit_code: 0 }, 0).split(', ');
+  expect(parts[1]).toMatch(/^250 /);
+  expect(parts[2]).toMatch(/^20 .* earlier/);
+  expect(verdictOf({ ...summary, service: 'local' }, { exit_code: 0 }, 0).split(', ')).toEqual([
+    'list.csv: 281 rows',
+  ]);
+});
