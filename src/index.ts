@@ -2,7 +2,7 @@
 
 // Rows in a stream
 export { verify } from './engine/streams/verify.js';
-export type { TypedVerify } from './engine/streams/typed-options.js';
+export type { TypedVerify } from './engine/streams/stream-options.js';
 export { verifyRows } from './engine/streams/verify-rows.js';
 export {
   verifyAddress,

@@ -12,6 +12,11 @@ export interface ExportTally {
   readonly conflicting: number;
 }
 
+export interface CollectedExport extends ExportTally {
+  /** Stores its results once the export is accepted. */
+  keep(): Promise<void> | void;
+}
+
 export function tallyOf({ numbers, extra, ambiguous, shared }: MatchedExport): ExportTally {
   return { named: numbers.length - shared + ambiguous, strangers: extra, conflicting: ambiguous };
 }

@@ -2,7 +2,7 @@ import { ContractError, type ApiError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { Batch } from '../batches/batch.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';
-import type { DrivePorts } from './drive-ports.js';
+import { type DrivePorts, BatchRequests } from './batch-requests.js';
 import {
   classifyError,
   hasFailed,
@@ -26,7 +26,6 @@ import {
 import { verifiedStatuses } from '../batches/status-answer.js';
 import { learn, type BatchEvent } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
-import { BatchRequests } from './batch-requests.js';
 import { PollSchedule } from './poll-schedule.js';
 
 /** Share of the deadline that a request has even at its end. */

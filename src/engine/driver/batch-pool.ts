@@ -10,15 +10,14 @@ import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/b
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
 import type { Charge, OddFact } from '../batches/status-answer.js';
 import { type BatchClaim, ClaimRevokedError, heldCredits } from '../batches/claim.js';
-import { UploadRegistry } from '../batches/uploads/list-uploads.js';
+import { UploadRegistry, type KnownAccount, OneAccount } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
 import { refusedAtOnce } from './batch-errors.js';
-import { openExport } from './batch-exports.js';
+import { openExport, type DrivePorts, type LaunchPorts } from './batch-requests.js';
 import { BatchQueues } from './batch-queues.js';
-import type { CollectedExport, DrivePorts, LaunchPorts } from './drive-ports.js';
+import type { CollectedExport } from '../batches/export-check.js';
 import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js';
-import { type KnownAccount, OneAccount } from './one-account.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
 

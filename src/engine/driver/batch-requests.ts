@@ -3,18 +3,91 @@ import { type BatchStatusAnswer, uploadedBatch } from '../../contract/bodies.js'
 import { ContractError } from '../../platform/errors/errors.js';
 import { mayHaveLaunched, type BatchState } from '../batches/batch-state.js';
 import { type Batch, batchName } from '../batches/batch.js';
-import { checkExport, type ComparedExport } from '../batches/export-check.js';
+import { checkExport, type ComparedExport, type CollectedExport } from '../batches/export-check.js';
 import {
   countVerified,
   findCharge,
   type Charge,
   isCostOdd,
   signOfAnother,
+  type OddFact,
 } from '../batches/status-answer.js';
 import { isOpenToDoubt, type BatchEvent } from '../batches/transitions.js';
-import { findUpload } from '../batches/uploads/list-uploads.js';
+import {
+  findUpload,
+  type UploadRegistry,
+  type OneAccount,
+} from '../batches/uploads/list-uploads.js';
 import { knownStatuses, type RequestStep } from './batch-errors.js';
-import type { DrivePorts } from './drive-ports.js';
+import type { VerificationService } from '../../client/client.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import type { BatchClaim, BatchProgress } from '../batches/claim.js';
+import type { BatchSettings } from './driver-options.js';
+import type { LaunchGate, RefusedSizes } from './launch-limits.js';
+import type { PollEstimator } from './poll-learning.js';
+import type { ExportOpener } from '../plan/result-join.js';
+
+/** What a run decides about the launches of its batches. */
+export interface LaunchPorts {
+  /**
+   * Whether a batch is left to the service once it is being verified.
+   * @default false
+   */
+  leavesLaunched?(): boolean;
+  /**
+   * Called before each launch: gives another upload of the batch that another process made or launched.
+   * @default there is no other process
+   */
+  checkBeforeLaunch?(batch: Batch, state: BatchState): Promise<BatchState>;
+}
+
+/** What one batch is driven with. */
+export interface DrivePorts extends LaunchPorts {
+  readonly service: VerificationService;
+  /** Part of every batch's name: identifies the run. */
+  readonly runId: string;
+  readonly namePrefix: string;
+  readonly settings: BatchSettings;
+  readonly pollIntervalMs: number;
+  /** Longest time in one stage, in milliseconds. */
+  readonly stageDeadlineMs: number;
+  /** Learns how long stages take from the run's batches. @default none */
+  readonly pace?: PollEstimator;
+  readonly gate: LaunchGate;
+  readonly claim: BatchClaim;
+  readonly uuids: UploadRegistry;
+  /** The account of the run. @default not checked */
+  readonly account?: OneAccount;
+  /** Sizes that the service has refused for any batch of the run. */
+  readonly refusedSizes: RefusedSizes;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /**
+   * Called and awaited before each step with an effect and after each answer; in a durable run it returns
+   * once the state is on disk.
+   */
+  record(progress: BatchProgress): Promise<void> | void;
+  /**
+   * Reads the whole export of a finished batch.
+   *
+   * @throws ContractError, TransportError for an incomplete export, which is fetched again
+   */
+  collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
+  /** Called each time that the service gives an unknown status. */
+  onUnknownStatus?(status: string, name: string): void;
+  /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
+  onOddStatus?(fact: OddFact, name: string): void;
+  /** Makes a request in its turn. @default at once */
+  inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
+  /**
+   * Called once: when the batch has passed preparation, or has ended before. Not when it was too large, which
+   * says nothing about the others.
+   */
+  onPrepared?(): void;
+  /** Called at once with what stops the run: recording it may have to wait. */
+  onFatal?(error: unknown): void;
+}
 
 /**
  * How long a sent request may still be answered when the run is stopped: then no launch is in doubt, and an
@@ -212,4 +285,18 @@ function uuidIn(answer: object): string | undefined {
 
 async function* readFile(batch: Batch): AsyncGenerator<Uint8Array> {
   yield* batch.open();
+}
+
+/** Requests the records of a batch, without sections, each time it is opened. */
+export function openExport(
+  service: VerificationService,
+  batch: Batch,
+  uuid: string,
+  signal: AbortSignal,
+): ExportOpener {
+  return async () => {
+    const query = { format: 'json', include_details: false, include_statistics: false } as const;
+    const { body } = await service.exportBatch(uuid, query, { signal, sent: batch });
+    return body;
+  };
 }

@@ -6,14 +6,13 @@ import { groupNumber } from '../addresses/address.js';
 import type { BatchState } from '../batches/batch-state.js';
 import { type Batch, parseBatchName, readLines, uuidKey } from '../batches/batch.js';
 import { LocalClaims } from '../batches/claim.js';
-import { tallyOf } from '../batches/export-check.js';
+import { tallyOf, type CollectedExport } from '../batches/export-check.js';
 import { deleteBatch, deleteListed } from '../batches/uploads/delete-uploads.js';
 import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
 import { addressOf, candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import { BatchPool } from './batch-pool.js';
-import type { CollectedExport } from './drive-ports.js';
 import { defaults, type DriveSettings } from './driver-options.js';
 
 interface CollectOptions extends DriveSettings {

@@ -20,7 +20,7 @@ import {
   type TypeEstimate,
 } from '../summary/summary.js';
 import { columnHints } from '../summary/build-summary.js';
-import { openList, planEntryOf, startValidating } from './planning/plan-input.js';
+import { openList, planEntryOf, startValidating } from './planning/open-list.js';
 import { readShared } from './reporting/read-status.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
@@ -35,8 +35,9 @@ import { systemFiles } from '../../platform/files/file-system.js';
 import { isSeenAtWork } from '../stores/directory/folders.js';
 import type { FoundHeader } from '../../lists/rows/source.js';
 import { readSuppressed } from './options/read-suppressed.js';
-export type { Estimate, TypeEstimate, UnfinishedRun } from '../summary/summary.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
+
+export type { Estimate, TypeEstimate, UnfinishedRun } from '../summary/summary.js';
 
 /**
  * Reads a source like a run, and counts. Nothing is sent or stored.

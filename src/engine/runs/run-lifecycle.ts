@@ -7,16 +7,15 @@ import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { readBalance, readBalanceAfter, withBalance } from './credits.js';
 import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
-import type { DriveRunEnd, DriveRunOptions } from './execution/drive-run-options.js';
-import { driveRun, settleStopped } from './execution/run-driver.js';
+import { type DriveRunEnd, RunDriver } from './execution/run-driver.js';
+import type { DriveRunOptions } from './execution/run-batches.js';
 import type { History } from '../history/history.js';
 import { type EarlierRun, hasSent } from '../stores/run-state.js';
-import type { OfflinePlan } from './resume/plan-offline.js';
+import type { OfflinePlan, OpenedRun, RunLocation } from './resume/run-location.js';
 import { outputIdOf } from '../stores/journal-entries.js';
-import { stopForAll } from '../stores/stop-reasons.js';
+import { stopForAll } from '../stores/shared/shared-status.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
-import type { OpenedRun, RunLocation } from './resume/run-location.js';
 import type { OutputClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/read-status.js';
 import { rowsLeftAlone, summarize } from '../summary/build-summary.js';
@@ -118,7 +117,7 @@ export class RunLifecycle {
       );
       await this.#claimOutput(opened);
       const driving = this.#driving(client, reconciliation, opened);
-      const end = await settleStopped({ ...driving, store }, stoppedBy);
+      const end = await new RunDriver({ ...driving, store }).toStop(stoppedBy);
       const { earlier } = store.state;
       return await this.#finish(opened, { client, end }, async () =>
         this.#withHistory(async (history) =>
@@ -179,11 +178,11 @@ export class RunLifecycle {
   ): Promise<DriveRunEnd> {
     const store = this.#store;
     const options = this.#driving(client, reconciliation, opened);
-    if (stoppedBy) return settleStopped(options, stoppedBy);
+    if (stoppedBy) return new RunDriver(options).toStop(stoppedBy);
     // Processes of a shared run record their stops while they drive.
     const isAlone = !store.shared;
     if (isAlone && store.state.stopped) await store.record({ entry: 'resumed' });
-    const end = await driveRun(options);
+    const end = await new RunDriver(options).toEnd();
     const stopped = isAlone && stopForAll(end.stoppedBy);
     if (stopped) await store.record(stopped);
     // A run refused in its form has nothing on the service worth continuing.

@@ -24,7 +24,7 @@ import { observedEnd, observedProgress, noticed } from './reporting/run-progress
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { BatchLog } from '../batches/batch-log.js';
 import { OutcomeTally } from '../summary/outcome-tally.js';
-import { openList } from './planning/plan-input.js';
+import { openList } from './planning/open-list.js';
 import { openSink } from './output/write-output.js';
 import { findEnds, type SourceInput } from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';

@@ -1,11 +1,11 @@
-import type { BatchClaim, BatchProgress } from '../batches/claim.js';
-import type { Batch } from '../batches/batch.js';
+import { type BatchClaim, type BatchProgress, LocalClaims } from '../batches/claim.js';
+import { type Batch, batchLabel } from '../batches/batch.js';
 import type { RateMember, SharedRate } from '../../client/rate/shared-rate.js';
 import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import type { BatchTimes } from '../batches/batch-log.js';
-import type { RunState } from './run-state.js';
+import { type BatchTimes, noTimes } from '../batches/batch-log.js';
+import { type RunState, entryOf } from './run-state.js';
 import type {
   BatchEntry,
   FinishedEntry,
@@ -17,6 +17,7 @@ import type {
 } from './journal-entries.js';
 import type { StoredRun, RowFigures } from './shared/shared-status.js';
 import type { Summary } from '../summary/summary.js';
+import { planned } from '../batches/batch-state.js';
 
 /** Entries of a journal other than the run, the states of its batches, and its end. */
 export type RunNote = Exclude<
@@ -240,4 +241,48 @@ export interface OpenStoreOptions {
   readonly clock?: Clock;
   /** Rows that this process and the others have read and written. */
   readonly rows?: RowFigures;
+}
+
+/** Where batches are recorded. */
+interface LocalClaimPorts {
+  record(progress: BatchProgress, at?: string): Promise<void>;
+  keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;
+}
+
+/** Claims of a run's only process, which gets every batch at once. */
+export class LocalRunClaims {
+  readonly #state: RunState;
+  readonly #ports: LocalClaimPorts;
+  readonly #claims = new LocalClaims();
+  readonly #claimed = new Set<string>();
+
+  constructor(state: RunState, ports: LocalClaimPorts) {
+    this.#state = state;
+    this.#ports = ports;
+  }
+
+  /** @returns the newly claimed ones */
+  claim(wanted: Iterable<Batch>): readonly RunClaim[] {
+    return [...wanted]
+      .filter((batch) => !this.#claimed.has(batchLabel(batch)))
+      .map((batch) => this.#claim(batch));
+  }
+
+  #claim(batch: Batch): RunClaim {
+    const label = batchLabel(batch);
+    this.#claimed.add(label);
+    const entry = entryOf(this.#state, batch);
+    return {
+      ...this.#claims.claim(
+        batch,
+        entry?.state ?? planned,
+        async (progress, at) => this.#ports.record(progress, at),
+        entry,
+      ),
+      batch,
+      entry,
+      times: this.#state.times.get(label) ?? noTimes,
+      keepResults: async (results, outcomes) => this.#ports.keepResults(batch, results, outcomes),
+    };
+  }
 }

@@ -6,22 +6,27 @@ import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions } from '../../platform/check-options.js';
 import { type EndedBatch, isAtEnd, type BatchState, planned } from '../batches/batch-state.js';
-import { type Batch, batchLabel } from '../batches/batch.js';
+import { type Batch, batchLabel, readLines } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
 import { type BatchProgress, LocalClaims } from '../batches/claim.js';
-import { tallyOf } from '../batches/export-check.js';
+import { tallyOf, type CollectedExport, type ExportTally } from '../batches/export-check.js';
 import { BatchPool } from '../driver/batch-pool.js';
-import type { CollectedExport } from '../driver/drive-ports.js';
 import { defaults } from '../driver/driver-options.js';
-import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
+import { type BatchEnding, type ExportOpener, exportKeyCandidates } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';
 import type { LaunchNotes } from '../driver/collect-launched.js';
-import { fetchExport } from '../driver/batch-exports.js';
-import { type Parcel, parcelKinds, type SettledParcel, strangerError } from './parcel.js';
-import { PatientDuplex } from './patient-duplex.js';
+import {
+  type Parcel,
+  parcelKinds,
+  type SettledParcel,
+  strangerError,
+  PatientDuplex,
+} from './parcel.js';
 import { StreamUploads } from './stream-deletions.js';
 import { type DriveBatchesOptions, verifyShape } from './stream-options.js';
+import { readExport } from '../results/export-parser.js';
+import { OutcomeTable } from '../results/outcome-table.js';
 
 /**
  * Drives batches through the service concurrently: parcels in (batches; rows pass through), settled batches
@@ -261,4 +266,47 @@ export class DriveBatches extends PatientDuplex {
     };
     return { ...tally, keep };
   }
+}
+
+/**
+ * Fetches a whole export and keeps its bytes in memory: only the keys are examined; the records are read when
+ * they are joined.
+ */
+export async function fetchExport(
+  open: ExportOpener,
+  batch: Batch,
+): Promise<{ readonly results: ExportOpener; readonly tally: ExportTally }> {
+  const { type, country } = batch.group;
+  const kept: Uint8Array[] = [];
+  async function* keep(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      kept.push(chunk);
+      yield chunk;
+    }
+  }
+  const lines = new Set<string>();
+  for await (const line of readLines(batch)) {
+    for (const key of exportKeyCandidates(type, line, country)) lines.add(key);
+  }
+  const named = new Set<string>();
+  const { unwanted } = await readExport(keep(await open()), {
+    type,
+    outcomes: new OutcomeTable(),
+    isWanted: (key) => exportKeyCandidates(type, key, country).some((known) => lines.has(known)),
+    onRecord: (key) => {
+      for (const known of exportKeyCandidates(type, key, country)) {
+        if (lines.has(known)) named.add(known);
+      }
+    },
+  });
+  const tally = {
+    named: Math.min(named.size, batch.addresses),
+    strangers: unwanted,
+    conflicting: 0,
+  };
+  return { results: async () => replay(kept), tally };
+}
+
+async function* replay(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
 }

@@ -7,8 +7,13 @@ import { askingsForFew, checkExport, tallyOf } from '../batches/export-check.js'
 import type { Outcome } from '../results/outcome-table.js';
 import type { BatchEnding } from '../plan/result-join.js';
 import { RowEnricher, type RowStream } from './enriched-row.js';
-import { type Parcel, type RowsParcel, type SettledParcel, strangerError } from './parcel.js';
-import { PatientDuplex } from './patient-duplex.js';
+import {
+  type Parcel,
+  type RowsParcel,
+  type SettledParcel,
+  strangerError,
+  PatientDuplex,
+} from './parcel.js';
 import { checkPlan, type StreamPlan } from './stream-plan.js';
 import { RowQueue } from './row-queue.js';
 

@@ -33,8 +33,7 @@ import {
 } from './enriched-row.js';
 import { RowQueue } from './row-queue.js';
 import { StreamPlan } from './stream-plan.js';
-import type { TargetChoice } from './stream-options.js';
-import type { Prefixes, TypedColumns } from './typed-options.js';
+import type { TargetChoice, Prefixes, TypedColumns } from './stream-options.js';
 
 /** A JSON export: the path of its file, or a function that opens it from its first byte, as often as called. */
 export type SavedExport =

@@ -6,6 +6,7 @@ import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
 import type { BatchEnding } from '../plan/result-join.js';
 import type { StreamPlan } from './stream-plan.js';
+import { Duplex } from 'node:stream';
 
 /** Rows on their way, with a ticket for each verified cell. */
 export interface RowsParcel {
@@ -57,4 +58,39 @@ export const parcelKinds: ReadonlySet<unknown> = new Set<Parcel['kind']>([
 /** Anything but a parcel would be lost on the way. */
 export function strangerError(what: string, item: unknown): ConfigurationError {
   return new ConfigurationError(`${what}, not ${kindOfRow(item)}: rows go into rowsToBatches()`);
+}
+
+/**
+ * A Duplex that knows when its reader has everything: an error destroys what is buffered, so it must wait
+ * until paid results are read.
+ */
+export abstract class PatientDuplex extends Duplex {
+  /** The reader came back for more and found nothing. */
+  #isAsked = false;
+  #onAsked: (() => void) | undefined;
+
+  /** Calls back when everything pushed is read and more is wanted; at once if that is so. */
+  protected whenAsked(listener: () => void): void {
+    // A flowing stream is not asked: it delivers everything at once.
+    const isAsked = this.#isAsked || this.readableFlowing === true;
+    if (isAsked && this.readableLength === 0) listener();
+    else this.#onAsked = listener;
+  }
+
+  override push(item: unknown): boolean {
+    this.#isAsked = false;
+    return super.push(item);
+  }
+
+  override read(size?: number): unknown {
+    const item: unknown = super.read(size);
+    // A read of 0 is the stream's own way to fill its buffer.
+    if (item === null && size !== 0) {
+      this.#isAsked = true;
+      const listener = this.#onAsked;
+      this.#onAsked = undefined;
+      listener?.();
+    }
+    return item;
+  }
 }

@@ -14,8 +14,13 @@ import type {
 import { joinResults } from './join-results.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { type StreamPlan, checkRow } from './stream-plan.js';
-import type { TargetChoice, VerifySettings } from './stream-options.js';
-import type { Prefixes, Refused, TypedOptions } from './typed-options.js';
+import type {
+  TargetChoice,
+  VerifySettings,
+  Prefixes,
+  Refused,
+  TypedOptions,
+} from './stream-options.js';
 import { planOf, Verify } from './verify.js';
 import { beginRows } from '../../lists/rows/sources/read-once.js';
 

@@ -7,22 +7,25 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import { SettledDeletions } from './stream-deletions.js';
 import { cleanUpMs, DriveBatches } from './drive-batches.js';
-import type { SettledParcel } from './parcel.js';
+import { type SettledParcel, PatientDuplex } from './parcel.js';
 import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { inScope, publish, codeOf, ObservedRun } from '../../platform/observability.js';
 import { batchStage } from '../batches/claim.js';
 import { LaunchNotes } from '../driver/collect-launched.js';
-import { PatientDuplex } from './patient-duplex.js';
 import type { EnrichedRow, OpenFields, RowStream, SureFields } from './enriched-row.js';
 import {
   type TargetChoice,
   type VerifyProgress,
   type VerifySettings,
   verifyShape,
+  type NoRowType,
+  type Prefixes,
+  type Refused,
+  type TypedOptions,
+  type TypedVerify,
 } from './stream-options.js';
-import type { NoRowType, Prefixes, Refused, TypedOptions, TypedVerify } from './typed-options.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
 

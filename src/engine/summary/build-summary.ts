@@ -8,8 +8,13 @@ import { isPlusMissing } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
 import type { RejectedCells } from './rejected-cells.js';
-import type { BatchReport, ColumnHints, CreditSummary, TypeSummary } from './figures.js';
-import { launchedCredits } from './launched-credits.js';
+import {
+  type BatchReport,
+  type ColumnHints,
+  type CreditSummary,
+  type TypeSummary,
+  launchedCredits,
+} from './figures.js';
 
 interface Summarized {
   readonly input: string;

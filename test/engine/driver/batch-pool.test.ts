@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type BatchState, planned } from '../../../src/engine/batches/batch-state.js';
 import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
 import { bounds } from '../../../src/client/batch-bounds.js';
-import type { DrivePorts } from '../../../src/engine/driver/drive-ports.js';
+import type { DrivePorts } from '../../../src/engine/driver/batch-requests.js';
 import type { LaunchGate } from '../../../src/engine/driver/launch-limits.js';
 import {
   ApiError,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
-import type { DrivePorts } from '../../../src/engine/driver/drive-ports.js';
+import type { DrivePorts } from '../../../src/engine/driver/batch-requests.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import type { OperationName } from '../../../src/contract/operations.js';
 import { Driving, makeBatch } from './driving.js';

@@ -7,7 +7,8 @@ import {
 } from '../../../src/engine/batches/claim.js';
 import { type Batch, batchLabel, readLines } from '../../../src/engine/batches/batch.js';
 import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
-import type { CollectedExport, DrivePorts } from '../../../src/engine/driver/drive-ports.js';
+import type { DrivePorts } from '../../../src/engine/driver/batch-requests.js';
+import type { CollectedExport } from '../../../src/engine/batches/export-check.js';
 import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import { UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';

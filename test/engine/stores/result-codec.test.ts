@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
-import { decodeResults, encodeResults } from '../../../src/engine/stores/result-codec.js';
+import { decodeResults, encodeResults } from '../../../src/engine/stores/result-store.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
 
 const anyRecord = fc.record({

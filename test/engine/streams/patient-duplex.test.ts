@@ -1,7 +1,7 @@
 import { Writable, type Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { PatientDuplex } from '../../../src/engine/streams/patient-duplex.js';
+import { PatientDuplex } from '../../../src/engine/streams/parcel.js';
 import { caught } from '../../client/test-client.js';
 
 class Patient extends PatientDuplex {

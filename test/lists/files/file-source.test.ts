@@ -7,7 +7,7 @@ import { ConfigurationError, InputError } from '../../../src/platform/errors/err
 import { CsvReading } from '../../../src/lists/csv/csv-reading.js';
 import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
 import type { OpenSourceOptions, Source } from '../../../src/lists/rows/source.js';
-import { closeReading } from '../../../src/engine/runs/planning/plan-input.js';
+import { closeReading } from '../../../src/engine/runs/planning/open-list.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 import { textsOf } from '../rows/read-rows.js';
 

@@ -9,8 +9,32 @@ import { elected, isExportRetriable, planned, type BatchState } from '../../batc
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import { entryOf } from '../../stores/run-state.js';
-import type { RunClaim } from '../../stores/run-store.js';
-import type { DriveRunOptions } from './drive-run-options.js';
+import type { RunClaim, BatchStore } from '../../stores/run-store.js';
+import type { Client } from '../../../client/client.js';
+import type { Plan } from '../../plan/plan.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import type { Reconciliation } from '../resume/reconcile.js';
+
+/** What the batches of a run are driven with. */
+export interface DriveRunOptions {
+  readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client'>;
+  readonly client: Client;
+  readonly reconciliation: Reconciliation;
+  readonly plan: Plan;
+  readonly batches: readonly Batch[];
+  readonly store: BatchStore;
+  /** Called whenever another batch is settled. */
+  readonly onSettled?: () => void;
+  /**
+   * Whether this process needs the outcomes of batches that others have finished; else they wait for
+   * `settleAll`. @default true
+   */
+  readonly wantsAll?: () => boolean;
+  /** Claims the output of the run, unless another process has it. @returns whether this process has it */
+  readonly claimOutput?: () => Promise<boolean>;
+  /** In a shared run: ends this process's work when the run is stopped. */
+  readonly stop?: (error: unknown) => void;
+}
 
 /** The batches of a run and their parts: their states, and which of them this process may drive. */
 export class RunBatches {

@@ -12,7 +12,7 @@ import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
 import { defaults } from '../../driver/driver-options.js';
 import { carriedUuids } from '../resume/earlier-results.js';
-import type { DriveRunOptions } from './drive-run-options.js';
+import type { DriveRunOptions } from './run-batches.js';
 
 interface ExportedBatch {
   readonly batch: Batch;

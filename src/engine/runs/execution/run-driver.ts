@@ -8,44 +8,37 @@ import { stopsForNow } from '../../driver/batch-errors.js';
 import { DeadlineError, DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { BatchSettling } from './settle-batches.js';
-import type { DriveRunEnd, DriveRunOptions } from './drive-run-options.js';
-import { RunBatches } from './run-batches.js';
+import { type DriveRunOptions, RunBatches } from './run-batches.js';
 import { RunDeletions } from './run-deletions.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
 import { WorkerLoop } from './worker-loop.js';
 
-/**
- * Drives all batches of a run to their ends, from where the journal left them. When the gate closes, running
- * batches are finished.
- */
-export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
-  return new RunDrive(options).toEnd();
+/** How the drive of a run's batches ended. */
+export interface DriveRunEnd {
+  readonly batches: readonly DrivenBatch[];
+  /** What stopped it; `undefined` when every batch is at its end. */
+  readonly stoppedBy: unknown;
+  /** Whether every batch is at its end. */
+  readonly isWhole: boolean;
+  /** Whether unfinished batches are settled as such, so that rows can be written. */
+  readonly isPartial: boolean;
+  /** Whether the service refused the run's form: nothing of it is worth continuing. */
+  readonly isRefused: boolean;
+  /** Settles all addresses. */
+  settleAll(): Promise<void>;
+  /**
+   * Deletes what the run no longer needs from the service, in the process that ends a shared run; a run of
+   * one process has done so already.
+   *
+   * @param confirm called before anything is deleted
+   */
+  deleteUnneeded(confirm: () => Promise<void>): Promise<void>;
 }
 
-/** Settles a run that cannot begin, from its journal: nothing is sent. */
-export async function settleStopped(
-  options: DriveRunOptions,
-  stoppedBy: unknown,
-): Promise<DriveRunEnd> {
-  return new RunDrive(options).toStop(stoppedBy);
-}
-
-/**
- * Finishes a run's launched batches and deletes the others: another run replaces it.
- *
- * @param decide called with its batches before anything is sent; when it throws, nothing is
- * @throws what stops it, unsettled
- */
-export async function settleRun(
-  options: DriveRunOptions,
-  decide?: (batches: readonly DrivenBatch[]) => Promise<void>,
-): Promise<void> {
-  return new RunDrive(options).toSettled(decide);
-}
-
-class RunDrive {
+/** Drives the batches of a run, from where the journal left them. */
+export class RunDriver {
   readonly #options: DriveRunOptions;
   readonly #drive: BatchPool;
   readonly #batches: RunBatches;
@@ -102,6 +95,7 @@ class RunDrive {
     this.#deletions = new RunDeletions(options, this.#batches.log, this.#drive);
   }
 
+  /** Drives all batches to their ends. When the gate closes, running batches are finished. */
   async toEnd(): Promise<DriveRunEnd> {
     for (const { batches } of this.#options.store.state.earlier) {
       for (const { state, name } of batches.values()) {
@@ -135,7 +129,7 @@ class RunDrive {
     return this.#endOf(stoppedBy, isWhole);
   }
 
-  /** Without the service's list the journal alone counts. */
+  /** Settles a run that cannot begin, from its journal, without the service's list: nothing is sent. */
   async toStop(stoppedBy: unknown): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#batches.applyRemote(batch);
     await this.#shared.applyRemote();
@@ -166,6 +160,12 @@ class RunDrive {
     };
   }
 
+  /**
+   * Finishes a run's launched batches and deletes the others: another run replaces it.
+   *
+   * @param decide called with its batches before anything is sent; when it throws, nothing is
+   * @throws what stops it, unsettled
+   */
   async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
     await this.#batches.adopt(this.#options.batches);
     const { reconciliation, run } = this.#options;

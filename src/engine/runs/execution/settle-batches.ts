@@ -1,11 +1,10 @@
 import { ClaimRevokedError } from '../../batches/claim.js';
 import { batchLabel, type Batch } from '../../batches/batch.js';
-import type { CollectedExport } from '../../driver/drive-ports.js';
-import { tallyOf } from '../../batches/export-check.js';
+import { type CollectedExport, tallyOf } from '../../batches/export-check.js';
 import type { EndedBatch } from '../../batches/batch-state.js';
 import type { ExportOpener } from '../../plan/result-join.js';
 import type { BatchResults } from '../../results/match-export.js';
-import type { DriveRunOptions } from './drive-run-options.js';
+import type { DriveRunOptions } from './run-batches.js';
 import type { RunClaim } from '../../stores/run-store.js';
 
 /** Settles batches from exports, or from stored results. */

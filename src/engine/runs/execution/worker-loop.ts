@@ -10,10 +10,9 @@ import {
   type EndedBatch,
   type BatchState,
 } from '../../batches/batch-state.js';
-import type { DriveRunOptions } from './drive-run-options.js';
-import type { RunBatches } from './run-batches.js';
+import type { DriveRunOptions, RunBatches } from './run-batches.js';
 import type { StoppedEntry } from '../../stores/journal-entries.js';
-import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
+import { letsFinish, stopForAll, stopOfOthers } from '../../stores/shared/shared-status.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 

@@ -12,7 +12,7 @@ import { pending } from '../../plan/address-book.js';
 import type { Plan } from '../../plan/plan.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
-import { closeReading, wantedPositions } from '../planning/plan-input.js';
+import { closeReading, wantedPositions } from '../planning/open-list.js';
 import { unsplitRows } from '../planning/split-cells.js';
 import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
 import type { OnNotice } from '../../../platform/text/notices.js';

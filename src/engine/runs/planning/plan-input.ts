@@ -1,27 +1,19 @@
-import type { RowValidator, Sink } from '../../../lists/rows/sink.js';
+import type { RowValidator } from '../../../lists/rows/sink.js';
 import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import type { Batch } from '../../batches/batch.js';
-import {
-  type ColumnLayout,
-  type ColumnOptions,
-  layOutColumns,
-} from '../../columns/column-layout.js';
-import { hintPositions, withListHints } from '../../columns/list-hints.js';
-import { sampleCells } from '../../columns/sample-cells.js';
-import { Plan, readCountry } from '../../plan/plan.js';
-import type { Suppressed } from '../../plan/suppressed.js';
+import { Plan } from '../../plan/plan.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunScratch } from '../../stores/scratch.js';
-import type { ResolvedRun } from '../options/run-options.js';
-import type { RunProgress } from '../reporting/run-progress.js';
+import type { ResolvedRun, ComparedRun } from '../options/run-options.js';
 import { DiskStorage } from './batch-files.js';
 import { ExternalDedupPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
 import { validateUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
-import { notice } from '../../../platform/text/notices.js';
-import { noticed } from '../reporting/run-progress.js';
+import { openList, startValidating, planEntryOf } from './open-list.js';
+import { optionName } from '../../../platform/text/option-name.js';
+import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 
 export interface PlannedInput {
   /** The source for the second reading. */
@@ -93,57 +85,6 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
   return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
 }
 
-export async function openList(
-  source: Source,
-  {
-    signal,
-    onProgress,
-    onHeaderFound,
-    suppressed,
-    ...options
-  }: ColumnOptions & {
-    readonly country?: string | undefined;
-    readonly suppressed: Suppressed | undefined;
-    readonly signal?: AbortSignal | undefined;
-    readonly onProgress?: ((progress: RunProgress) => void) | undefined;
-    readonly onHeaderFound?: (found: FoundHeader) => void;
-  },
-): Promise<{ readonly reading: SourceReading; readonly layout: ColumnLayout }> {
-  let layout: ColumnLayout | undefined;
-  const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
-  const hasPhones = (options.phone ?? []).length > 0;
-  const hints = {
-    // Anyone who suppresses addresses knows who has opted out.
-    seeksOptOuts: suppressed === undefined,
-    phonesOf: hasPhones && !hasOwnCountries ? readCountry(options.country) : undefined,
-  };
-  const reading = await source.open({
-    ...(signal && { signal }),
-    onHeaderFound(found) {
-      onHeaderFound?.(found);
-      onProgress?.({ stage: 'header_found', ...found });
-    },
-    ...(onProgress && {
-      onFooterFound: (found) => onProgress({ stage: 'footer_found', ...found }),
-      onNotice: (given) => onProgress(noticed(given)),
-    }),
-    wanted: (header) => {
-      layout = layOutColumns(header, options);
-      const read = onProgress ? hintPositions(header, hints) : [];
-      return [...new Set([...wantedPositions(layout), ...read])];
-    },
-    needed: (header) => wantedPositions(layOutColumns(header, options)),
-  });
-  const damaged = reading.header.filter((name) => name.includes('\ufffd'));
-  if (damaged.length > 0) onProgress?.(noticed(notice('damaged_names', { columns: damaged })));
-  return {
-    reading: onProgress
-      ? withListHints(reading, hints, (found) => onProgress(noticed(found)))
-      : reading,
-    layout: layout ?? layOutColumns(reading.header, options),
-  };
-}
-
 async function planAll(
   reading: SourceReading,
   to: PlanInputOptions & {
@@ -210,76 +151,49 @@ function tooManyRows(most: number): ConfigurationError {
   );
 }
 
-/** Ends the run before anything is paid where the output has no form for the rows. */
-export async function startValidating(
-  {
-    sink,
-    runId,
-    onProgress,
-    signal,
-  }: {
-    readonly sink: Sink;
-    readonly runId?: string;
-    readonly onProgress?: ((progress: RunProgress) => void) | undefined;
-    readonly signal: AbortSignal;
-  },
-  reading: SourceReading,
-  layout: ColumnLayout,
-): Promise<RowValidator | undefined> {
-  try {
-    return await sink.validate?.(reading, {
-      ...(runId !== undefined && { runId }),
-      ...(onProgress && {
-        onNotice: (given) => onProgress(noticed(given)),
-        onTextColumn: (column) => onProgress({ stage: 'text_column', ...column }),
-      }),
-      signal,
-      verified: layout.columns.map(({ position }) => position),
-      added: layout.added,
-      samples: layout.columns.map(({ type }, column) =>
-        sampleCells(type, layout.added[column] ?? []),
-      ),
-    });
-  } catch (error) {
-    await closeReading(reading);
-    throw error;
-  }
-}
-
-export function planEntryOf(
-  rows: number,
-  { reading, found }: { readonly reading: SourceReading; readonly found: readonly FoundHeader[] },
-  batches: readonly Batch[],
-): PlanEntry {
-  return {
-    entry: 'plan',
-    rows,
-    content: reading.contentDigest?.() ?? null,
-    ...(found.length > 0 && { headers: found.map(({ number }) => number) }),
-    batches: batches.map(({ group, addresses, checksum }) => ({
-      type: group.type,
-      country: group.country,
-      addresses,
-      checksum,
-    })),
-  };
-}
-
-export function wantedPositions(layout: ColumnLayout): readonly number[] {
-  const positions = new Set(layout.columns.map((column) => column.position));
-  for (const position of [layout.countryPosition, layout.countryFromPosition]) {
-    if (position !== undefined) positions.add(position);
-  }
-  return [...positions];
-}
-
 /**
  * From this number of addresses on a list is numbered by partitions. Below it, one table of some 20 bytes an
  * address is small, and batches are written while the list is read.
  */
 export const manyAddresses = 2 ** 22;
 
-/** Closes a reading whose rows are not needed. */
-export async function closeReading(reading: SourceReading): Promise<void> {
-  await reading.chunks[Symbol.asyncIterator]().return?.();
+/**
+ * Refuses a list with too few rows: a truncated export must not replace a good output. Compared with the last
+ * run that had rows, so one empty night does not excuse the next.
+ */
+export async function checkListSize(run: ComparedRun, rows: number): Promise<void> {
+  const why = await whyTooFew(run, rows);
+  if (why !== undefined) {
+    throw suspect(`${run.source.name} has ${counted(rows, 'row')}, and ${why}`);
+  }
+}
+
+/** Reads a list. Without even a header it has no rows: too few, where a minimum is given. */
+export async function readSized(options: PlanInputOptions): Promise<PlannedInput> {
+  try {
+    return await readIntoBatches(options);
+  } catch (error) {
+    const isEmpty = error instanceof InputError && error.isEmpty;
+    const why = isEmpty ? await whyTooFew(options, 0) : undefined;
+    throw why === undefined ? error : suspect(`${(error as InputError).message}; ${why}`);
+  }
+}
+
+async function whyTooFew(
+  { source, limit, minRows = 0, maxShrink, rowsBefore, history }: ComparedRun,
+  rows: number,
+): Promise<string | undefined> {
+  if (limit !== undefined) return undefined;
+  if (rows < minRows) return `${optionName('minRows')} is ${grouped(minRows)}`;
+  if (maxShrink === undefined) return undefined;
+  const before = history?.rowsBefore(source) ?? (await rowsBefore?.());
+  if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return undefined;
+  const lost = Math.floor((100 * (before - rows)) / before);
+  return `it had ${grouped(before)} in the run before: it has lost ${lost} %, and ${optionName('maxShrink')} allows ${maxShrink} %`;
+}
+
+function suspect(what: string): InputError {
+  return new InputError(`${what}. Nothing was sent, and the output is untouched`, {
+    code: 'input_suspect',
+  });
 }

@@ -22,8 +22,12 @@ import {
   type EarlierRun,
   type RunState,
 } from '../../stores/run-state.js';
-import type { BatchReport, CreditSummary } from '../../summary/figures.js';
-import { launchedCredits, type PaidBatch } from '../../summary/launched-credits.js';
+import {
+  type BatchReport,
+  type CreditSummary,
+  launchedCredits,
+  type PaidBatch,
+} from '../../summary/figures.js';
 import type { Summary } from '../../summary/summary.js';
 
 /**

@@ -5,12 +5,11 @@ import type { DrivenBatch } from '../../batches/batch-log.js';
 import { readLines } from '../../batches/batch.js';
 import { Plan } from '../../plan/plan.js';
 import { addressOf } from '../../plan/result-join.js';
-import { LocalRunClaims } from '../../stores/directory/local-claims.js';
+import { LocalRunClaims, type BatchStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import { emptyRunState, hasPaid } from '../../stores/run-state.js';
-import type { BatchStore } from '../../stores/run-store.js';
-import { settleRun } from '../execution/run-driver.js';
+import { RunDriver } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import type { PlannedInput } from '../planning/plan-input.js';
@@ -139,24 +138,21 @@ async function settle(
     }
   }
   const { maxCredits: _, onProgress, ...settings } = run;
-  await settleRun(
-    {
-      // Launched batches were within that night's budget.
-      run: {
-        ...settings,
-        onProgress: (progress) => {
-          // The progress of another list's batches is not tonight's.
-          if (progress.stage !== 'batch') onProgress?.(progress);
-        },
+  await new RunDriver({
+    // Launched batches were within that night's budget.
+    run: {
+      ...settings,
+      onProgress: (progress) => {
+        // The progress of another list's batches is not tonight's.
+        if (progress.stage !== 'batch') onProgress?.(progress);
       },
-      client,
-      reconciliation,
-      plan,
-      batches,
-      store,
     },
-    decide,
-  );
+    client,
+    reconciliation,
+    plan,
+    batches,
+    store,
+  }).toSettled(decide);
 }
 
 async function decide(

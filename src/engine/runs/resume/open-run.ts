@@ -1,22 +1,25 @@
 import { isSentAgain } from '../../batches/batch-state.js';
 import { checkHistoryService } from '../../plan/result-cache.js';
-import type { DriveRunEnd } from '../execution/drive-run-options.js';
+import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
-import { checkListSize, readSized } from '../planning/list-size.js';
+import {
+  checkListSize,
+  readSized,
+  type PlannedInput,
+  type PlanInputOptions,
+} from '../planning/plan-input.js';
 import { beginRun, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
-import { planOffline, type OfflinePlan } from './plan-offline.js';
+import { planOffline, type OfflinePlan, type OpenedRun, type RunLocation } from './run-location.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
 import { hasSent, resultsToFetch } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
-import type { PlannedInput, PlanInputOptions } from '../planning/plan-input.js';
-import type { OpenedRun, RunLocation } from './run-location.js';
 import {
   checkAccount,
   differingSettings,

@@ -25,8 +25,8 @@ import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js'
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
 import { hasPaid, replayJournal, emptyRunState, type RunState } from '../run-state.js';
-import { LocalRunClaims } from './local-claims.js';
-import { ResultStore } from './result-store.js';
+import { LocalRunClaims, type OutputClaim, type RunClaim, type RunStore } from '../run-store.js';
+import { ResultStore } from '../result-store.js';
 import {
   batchEntryOf,
   type JournalEntry,
@@ -34,7 +34,6 @@ import {
   type StateLocation,
 } from '../journal-entries.js';
 import type { RunScratch } from '../scratch.js';
-import type { OutputClaim, RunClaim, RunStore } from '../run-store.js';
 
 /** The state from which a run resumes after a kill. Readable by its owner only. */
 export class StateDirectory implements RunStore, RunScratch, DirectoryState {

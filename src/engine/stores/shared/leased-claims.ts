@@ -5,7 +5,7 @@ import { isAtEnd, isPrepared } from '../../batches/batch-state.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import { type BatchProgress, heldCredits } from '../../batches/claim.js';
 import { batchEntryOf } from '../journal-entries.js';
-import { encodeResults } from '../result-codec.js';
+import { encodeResults } from '../result-store.js';
 import { entryOf, type RunState } from '../run-state.js';
 import type { OutputClaim, RunClaim } from '../run-store.js';
 import type { Lease, Leases } from './leases.js';

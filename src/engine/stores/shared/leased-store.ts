@@ -7,7 +7,7 @@ import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { orAborted, InTurn, Notifier } from '../../../platform/waiting/promises.js';
-import { decodeResults } from '../result-codec.js';
+import { decodeResults } from '../result-store.js';
 import { Heartbeat, Leases, type Lease, LeasedRate } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
@@ -22,7 +22,7 @@ import type {
   SharedWork,
   SourceCopy,
 } from '../run-store.js';
-import { stopForLosses } from '../stop-reasons.js';
+import { stopForLosses, noRows, type RowFigures } from './shared-status.js';
 import {
   copyStep,
   gone,
@@ -31,7 +31,6 @@ import {
   type Updates,
   type SharedSteps,
 } from './store-protocol.js';
-import { noRows, type RowFigures } from './shared-status.js';
 
 interface LeasedStoreOptions {
   /** The process's own. While it is suspended, there are no heartbeats. */

@@ -3,9 +3,9 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import { ContractError } from '../../../src/platform/errors/errors.js';
-import { fetchExport } from '../../../src/engine/driver/batch-exports.js';
+import { fetchExport } from '../../../src/engine/streams/drive-batches.js';
 import { caught } from '../../client/test-client.js';
-import { recordOf } from '../streams/harness/record-service.js';
+import { recordOf } from './harness/record-service.js';
 
 const whole = Buffer.from(JSON.stringify({ 'a@example.com': recordOf('email', 'a@example.com') }));
 const lines = Buffer.from('A@example.com\nb@example.com\n');

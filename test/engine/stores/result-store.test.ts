@@ -1,12 +1,12 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Batch } from '../../../../src/engine/batches/batch.js';
-import { OutcomeTable } from '../../../../src/engine/results/outcome-table.js';
-import { ResultStore } from '../../../../src/engine/stores/directory/result-store.js';
-import { type FileSystem, systemFiles } from '../../../../src/platform/files/file-system.js';
-import { withFolder } from '../../../service/with-service.js';
-import { systemError, watchedFiles } from '../../runs/watched-files.js';
+import type { Batch } from '../../../src/engine/batches/batch.js';
+import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
+import { ResultStore } from '../../../src/engine/stores/result-store.js';
+import { type FileSystem, systemFiles } from '../../../src/platform/files/file-system.js';
+import { withFolder } from '../../service/with-service.js';
+import { systemError, watchedFiles } from '../runs/watched-files.js';
 
 const batch: Batch = {
   id: 6,
