@@ -12,7 +12,7 @@ import {
 import { RefusedRows } from '../database-failure.js';
 import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
-import type { MysqlConnection } from './connect.js';
+import { failureOf, type MysqlConnection } from './connect.js';
 import { keyTypeOf } from './kinds.js';
 
 export const statements: Statements = {
@@ -216,7 +216,17 @@ export async function tryDefinitions(
     );
   }
   for (const statement of all) await connection.query(statement);
+  if (!hasMarkers) await tryMarkers(connection, plan.name);
   return { ...plan, withheld: missing };
+}
+
+/** The server looks for the rights first, and then for the table, which is not there. */
+async function tryMarkers(connection: MysqlConnection, name: TableName): Promise<void> {
+  const markers = qualifiedName({ ...name, table: 'sluice_runs' }, statements.quote);
+  const statement = `REPLACE INTO ${markers} SELECT * FROM ${markers} LIMIT 0`;
+  await connection.query(statement).catch((error: unknown) => {
+    if (failureOf(error).code !== 'ER_NO_SUCH_TABLE') throw error;
+  });
 }
 
 export const nameParts = 2;

@@ -137,6 +137,12 @@ export const mariadb: Database = {
           'people',
           denied('CREATE'),
         ],
+        [
+          'may not mark the run in a table beside it',
+          ['INSERT', 'UPDATE', 'ALTER', 'CREATE'],
+          'people',
+          denied('DELETE'),
+        ],
         ['may not update', ['INSERT', 'CREATE', 'ALTER', 'DELETE'], 'people', denied('UPDATE')],
         ['may not insert', ['UPDATE', 'CREATE', 'ALTER', 'DELETE'], 'people', denied('INSERT')],
         ['may not make a new one', ['INSERT', 'UPDATE', 'DROP'], 'other', denied('CREATE')],
