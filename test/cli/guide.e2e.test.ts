@@ -898,6 +898,7 @@ describe('sluice verify without a column, at a terminal', () => {
       expect(code, seen).toBe(0);
       expect(eventsOf(asked, 'doubtful_column'), seen).toHaveLength(1);
       expect(codedOf(asked, 'missing_plus'), seen).toEqual([]);
+      expect(seen).toContain('1 warning');
     }
   });
 

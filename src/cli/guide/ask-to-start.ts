@@ -62,8 +62,9 @@ export async function askToStart(
   }
   let counted = await estimate(command());
   const { countries } = counted.estimate;
-  if (countries) reporter.report([message('countries', { countries })]);
-  if ((countries?.missing ?? 0) > 0 && !options.has('country')) {
+  const isAsked = (countries?.missing ?? 0) > 0 && !options.has('country');
+  if (countries) reporter.report([message('countries', { countries, is_asked: isAsked })]);
+  if (isAsked) {
     if (fallback) reporter.report([message('fallback_country', fallback)]);
     const question = 'Country for these rows, such as US or Germany [Enter: do not send them]:';
     const country = fallback?.country ?? (await countryAnswered(question, context, signal, true));

@@ -141,9 +141,12 @@ export async function prepareJob(
           reporter.report(trialMessages({ ...trial, rows: progress.rows }, options.has('history')));
         }
       },
-      // The doubts shown in the plan were agreed to with it.
+      // The doubts shown in the plan were agreed to with it: they only count as warnings.
       onDoubtfulColumns: isCostShown
-        ? async () => true
+        ? (columns) => {
+            reporter.doubtful(columns);
+            return true;
+          }
         : askAboutColumns(options, person, { reporter, signal: input.signal }),
     },
     target,

@@ -246,8 +246,8 @@ export const catalogue = {
       `history: ${history} keeps the results, so that a later run does not pay for them again; it holds keyed hashes and results, no address`,
   }),
   countries: notice({
-    when: 'Rows cannot be sent for want of a country.',
-    example: { countries: estimate.countries },
+    when: 'Rows cannot be sent for want of a country. `is_asked`: a country for them follows, or the question for one.',
+    example: { countries: estimate.countries, is_asked: false },
     sentence: countryLines,
   }),
   fallback_country: notice({
@@ -712,7 +712,7 @@ export const catalogue = {
       is_earlier: false,
     },
     sentence: ({ took, is_earlier: isEarlier, ...rows }) =>
-      `${isEarlier ? 'that run ' : ''}${rowsSentence(rows)}${took === undefined ? '' : ` in ${took}`}`,
+      `${isEarlier ? 'that run ' : ''}${rowsSentence(rows, took)}`,
   }),
   skipped_updates: warning({
     when: 'Rows of a table changed while they were verified. A log has it in `finished`.',

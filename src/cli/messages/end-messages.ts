@@ -8,6 +8,7 @@ import {
 } from '../../index.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
 import { message, type Message } from './message.js';
+import { cellsOfShares } from '../../report/sentences/reason-words.js';
 import type { Severity } from './catalogue.js';
 import { shareText } from './end-table.js';
 
@@ -22,12 +23,11 @@ export function verdictOf(
 ): string {
   const { input, rows, suspect, columns, service, credits, credits_before: earlier } = summary;
   const types = (['email', 'phone'] as const).flatMap((type) => {
-    const { verdicts, buckets, reasons } = summary[type] ?? {};
-    const all = Object.values(buckets ?? {}).reduce((sum, count) => sum + count, 0);
+    const tally = summary[type];
     // A second column that is seldom filled makes no list a bad one.
-    const cells = all - (reasons?.['empty'] ?? 0);
-    return verdicts && cells > 0
-      ? [`${shareText(verdicts.valid, cells)} of ${counted(cells, type)} valid`]
+    const cells = tally ? cellsOfShares(tally) : 0;
+    return tally && cells > 0
+      ? [`${shareText(tally.verdicts.valid, cells)} of ${counted(cells, type)} valid`]
       : [];
   });
   const failed = columns.reduce((sum, { buckets }) => sum + buckets.failed, 0);

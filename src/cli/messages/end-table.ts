@@ -1,6 +1,8 @@
 import type { Summary } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
 import {
+  cellsOfShares,
+  countedApart,
   describeReason,
   formWords,
   notSubmittedWords,
@@ -16,15 +18,14 @@ export interface EndColumn {
 
 const whyNotSubmitted = (
   Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[]
-).filter((code) => code !== 'empty');
+).filter((code) => !countedApart.some((apart) => apart === code));
 
 /**
- * The rows of the table. Rows under `verified` add up to it, and reasons to their parent. Empty cells are
- * counted apart: the shares are of the others.
+ * The rows of the table. Rows under `verified` add up to it, and reasons to their parent.
  */
 const figures = [
   { figure: 'rows', form: 'whole' },
-  { figure: 'empty', form: 'whole' },
+  ...countedApart.map((figure) => ({ figure, form: 'whole' }) as const),
   { figure: 'verified', form: 'whole' },
   { figure: 'valid', form: 'part' },
   { figure: 'wrong', form: 'part' },
@@ -78,7 +79,7 @@ function cellFigures(
     columns.reduce((sum, { forms }) => sum + (forms?.['no_record']?.[form] ?? 0), 0);
   const of = (code: string): number => reasons[code] ?? 0;
   return [
-    ...seldom('empty', of('empty')),
+    ...countedApart.flatMap((code) => seldom(code, of(code))),
     ['verified', buckets.verified],
     ['valid', verdicts.valid],
     ['wrong', verdicts.wrong],
@@ -87,7 +88,10 @@ function cellFigures(
     ['no result', buckets.no_result],
     ...seldom('no_record', of('no_record')),
     ...Object.entries(formWords).flatMap(([form, words]) => seldom(words, ofForm(form))),
-    ['not submitted', buckets.not_submitted - of('empty')],
+    [
+      'not submitted',
+      cellsOfShares({ buckets, reasons }) - buckets.verified - buckets.no_result - buckets.failed,
+    ],
     ...whyNotSubmitted.flatMap((code) => seldom(code, of(code))),
     ['failed', buckets.failed],
   ];
@@ -155,7 +159,7 @@ export function endTable(columns: readonly EndColumn[], width: number): string {
     .join('\n');
 }
 
-/** The outcomes of filled cells: shares refer to their sum. */
+/** Shares refer to the sum of these. */
 const endings: readonly Figure[] = ['verified', 'no result', 'not submitted', 'failed'];
 const verdicts: readonly Figure[] = ['valid', 'wrong', 'unknown', 'no verdict'];
 const shareWidth = ' 100 %'.length;

@@ -9,6 +9,7 @@ import type {
 import { counted as count, counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   missingCountrySentence,
+  noCountrySentence,
   unknownCountrySentence,
 } from '../../report/sentences/list-sentences.js';
 import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
@@ -131,13 +132,17 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
   ];
 }
 
-export function countryLines({ countries }: Pick<Estimate, 'countries'>): readonly string[] {
+export function countryLines({
+  countries,
+  is_asked: isAsked = false,
+}: Pick<Estimate, 'countries'> & { readonly is_asked?: boolean }): readonly string[] {
   if (!countries) return [];
+  const missing = isAsked ? noCountrySentence : () => missingCountrySentence(countries, false);
   return [
     ...(countries.not_understood > 0
       ? [`${unknownCountrySentence(countries)}; such rows are not sent`]
       : []),
-    ...(countries.missing > 0 ? [missingCountrySentence(countries, false)] : []),
+    ...(countries.missing > 0 ? [missing(countries.missing)] : []),
   ];
 }
 

@@ -15,7 +15,8 @@ export function percent(count: number, whole: number): string {
   if (whole === 0) return '0 %';
   const value = (100 * count) / whole;
   if (count > 0 && value < 0.1) return '< 0.1 %';
-  return `${value.toFixed(value < 99.95 && value % 1 !== 0 ? 1 : 0)} %`;
+  if (count < whole && value > 99.9) return '> 99.9 %';
+  return `${value.toFixed(value % 1 === 0 ? 0 : 1)} %`;
 }
 
 /** A stretchable bar of parts; its text is beside it. */

@@ -1,6 +1,6 @@
 import type { ColumnSummary } from '../../engine/summary/figures.js';
 import { html, nothing, type Html } from '../../platform/html.js';
-import { formWords, reasonWords } from '../sentences/reason-words.js';
+import { cellsOfShares, formWords, reasonWords } from '../sentences/reason-words.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, chart, measures, type Share } from './charts.js';
 import type { Example, ReasonExamples } from './list-figures.js';
@@ -22,26 +22,23 @@ export function columnSection(
   </section>`;
 }
 
-/** Of the filled cells: they are the base of every share of a column, here and on the terminal. */
+/** Their sum is the base of every share of a column, here and on the terminal. */
 export function fateShares(column: ColumnSummary): readonly Share[] {
   const { verdicts, buckets } = column;
+  const { verified, no_result: noResult, failed } = buckets;
   return [
     { label: 'valid', count: verdicts.valid, tone: 'valid' },
     { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
     { label: 'unknown', count: verdicts.unknown, tone: 'unknown' },
     { label: 'no verdict', count: verdicts.none, tone: 'none' },
-    { label: 'no result', count: buckets.no_result, tone: 'no-result' },
+    { label: 'no result', count: noResult, tone: 'no-result' },
     {
       label: 'not submitted',
-      count: buckets.not_submitted - emptyCells(column),
+      count: cellsOfShares(column) - verified - noResult - failed,
       tone: 'not-submitted',
     },
-    { label: 'failed', count: buckets.failed, tone: 'failed' },
+    { label: 'failed', count: failed, tone: 'failed' },
   ];
-}
-
-export function emptyCells({ reasons }: ColumnSummary): number {
-  return reasons['empty'] ?? 0;
 }
 
 const qualityOrder = ['good', 'risky', 'bad', 'unknown'];

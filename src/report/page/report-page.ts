@@ -12,9 +12,10 @@ import {
 } from '../../platform/text/shown-numbers.js';
 import { version } from '../../platform/version.js';
 import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
+import { cellsOfShares, countedApart } from '../sentences/reason-words.js';
 import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
 import { percent, type Share, stackedBar } from './charts.js';
-import { columnSection, emptyCells, fateShares } from './column-section.js';
+import { columnSection, fateShares } from './column-section.js';
 import { earlierRuns } from './earlier-runs.js';
 import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
@@ -37,7 +38,7 @@ export function reportPage({ summary, figures, end, madeAt }: Report): string {
     look: reportLook,
     body: html`<header>
         <h1>Verification of ${input}</h1>
-        <p>${moment(madeAt)}, ${rowsSentence(summary)} in ${duration(seconds)}.</p>
+        <p>${moment(madeAt)}, ${rowsSentence(summary, duration(seconds))}.</p>
       </header>
       <main>
         ${headline(summary)} ${endNote(end)}
@@ -109,7 +110,7 @@ function headline(summary: Summary): Html {
   const { rows, columns, service } = summary;
   if (columns.length === 0 || rows === 0) return nothing;
   const isOpen = (column: ColumnSummary): boolean =>
-    service === 'local' && 2 * column.verdicts.unknown > filledCells(column);
+    service === 'local' && 2 * column.verdicts.unknown > cellsOfShares(column);
   return html`<section class="headline" aria-label="Result">
     ${columns.some(isOpen) ? nothing : rowFigure(summary)}
     ${columns.map((column) => columnFigure(column, isOpen(column)))}
@@ -136,7 +137,11 @@ function whatOf(columns: readonly ColumnSummary[]): string {
 
 function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
   const { name, verdicts } = column;
-  const [cells, empty] = [filledCells(column), emptyCells(column)];
+  const cells = cellsOfShares(column);
+  const apart = countedApart.flatMap((reason) => {
+    const count = column.reasons[reason] ?? 0;
+    return count > 0 ? [`; ${grouped(count)} ${reason}`] : [];
+  });
   const shares = fateShares(column);
   const stated = shares
     .filter(({ count }) => count > 0)
@@ -148,7 +153,7 @@ function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
     isOpen
       ? html`unknown in <b>${name}</b>: the local service could not tell`
       : html`${share === '' ? 'valid' : 'known to be valid'} in <b>${name}</b>${share}`,
-    `of ${counted(cells, 'filled cell')}${empty > 0 ? `; ${grouped(empty)} empty` : ''}`,
+    `of ${counted(cells, 'filled cell')}${apart.join('')}`,
     html`${stackedBar(shares, `${name}: ${stated.join(', ')}`)}
       <p class="key">${shares.map(keyOf)}</p>`,
   );
@@ -163,11 +168,6 @@ function figure(result: string, label: string | Html, detail: string, bar: Html 
   return html`<div class="figure">
     <strong>${result}</strong> <span>${label}</span> <small>${detail}</small> ${bar}
   </div>`;
-}
-
-function filledCells(column: ColumnSummary): number {
-  const all = Object.values(column.buckets).reduce((sum, count) => sum + count, 0);
-  return all - emptyCells(column);
 }
 
 /** A page about a stopped run: why, what was paid, and what comes next. */

@@ -80,7 +80,7 @@ export function missingCountrySentence(
 ): string {
   const isOne = missing === 1;
   const be = isSent ? (isOne ? 'was' : 'were') : isOne ? 'is' : 'are';
-  const rows = `${counted(missing, 'row')} ${isOne ? 'has' : 'have'} no country and ${be} not sent`;
+  const rows = `${noCountrySentence(missing)} and ${be} not sent`;
   if (!codes) return `${rows}: add ${optionName('country')} for ${isOne ? 'it' : 'them'}`;
   const all = codes.rows === missing;
   const numbers = all
@@ -90,6 +90,10 @@ export function missingCountrySentence(
     : `the numbers of ${grouped(codes.rows)} have`;
   const others = all ? '' : `, and ${optionName('country')} for the others`;
   return `${rows}; ${numbers} a calling code: add ${optionName('countryFrom')} ${shellQuote(codes.column)}${others}`;
+}
+
+export function noCountrySentence(rows: number): string {
+  return `${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} no country`;
 }
 
 const mostCountries = 3;
@@ -208,12 +212,10 @@ interface WrittenRows {
 }
 
 /** `wrote 219 rows to clean.csv, 121 to rejects.csv` */
-export function rowsSentence({
-  rows,
-  outputs,
-  rows_repeated: repeated = 0,
-  skipped_updates: alone,
-}: WrittenRows): string {
+export function rowsSentence(
+  { rows, outputs, rows_repeated: repeated = 0, skipped_updates: alone }: WrittenRows,
+  took?: string,
+): string {
   const parts = outputs.map(
     ({ name, rows: count }, index) => `${rowsTo(count, index === 0)} to ${name}`,
   );
@@ -224,7 +226,8 @@ export function rowsSentence({
     repeated > 0
       ? `; ${counted(repeated, 'row')} ${repeated === 1 ? 'repeats' : 'repeat'} an address of a row above`
       : '';
-  return `wrote ${[...parts, ...others].join(', ')}${again}`;
+  const time = took === undefined ? '' : ` in ${took}`;
+  return `wrote ${[...parts, ...others].join(', ')}${time}${again}`;
 }
 
 function rowsTo(count: number, isFirst: boolean): string {

@@ -1,3 +1,4 @@
+import type { CellTally } from '../../engine/summary/figures.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 interface ReasonWords {
@@ -59,6 +60,18 @@ export const notSubmittedWords = {
     },
   },
 } as const satisfies Record<string, ReasonWords>;
+
+/** Cells that are counted apart: the shares of results are of the others. */
+export const countedApart = ['empty', 'suppressed'] as const;
+
+/** How many cells the shares of results are of. */
+export function cellsOfShares({
+  buckets,
+  reasons,
+}: Pick<CellTally, 'buckets' | 'reasons'>): number {
+  const all = Object.values(buckets).reduce((sum, count) => sum + count, 0);
+  return countedApart.reduce((rest, reason) => rest - (reasons[reason] ?? 0), all);
+}
 
 /** Forms of cells that are not a plain address. */
 export const formWords = {

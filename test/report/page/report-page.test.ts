@@ -82,6 +82,17 @@ describe('the report of a run', () => {
     expect(plain).toContain('15.8 % unknown results, usually 1.0 % (0.0 % to 3.0 %)');
   });
 
+  it('counts suppressed cells apart, as empty ones', () => {
+    const summary = exampleSummary();
+    const columns = summary.columns.map((column) => ({
+      ...column,
+      reasons: { suppressed: 20, no_record: 20, internal_error: 10 },
+    }));
+    const text = exampleReport({ summary: { ...summary, columns } }).replaceAll(/\s+/g, ' ');
+    expect(text).toContain('of 980 filled cells; 20 suppressed');
+    expect(text).not.toMatch(/20 not submitted/);
+  });
+
   it('says what earlier runs have cost in the words of the terminal', () => {
     const carried = { ...exampleSummary(), credits_before: { email: 1200, phone: 3 } };
     const end = { exit_code: 0, reason: null, message: null, next: null, advice: [] };
@@ -262,7 +273,7 @@ describe('the report of a run', () => {
     [0, 0, '0 %'],
     [1, 3000, '&lt; 0.1 %'.replace('&lt;', '<')],
     [1, 3, '33.3 %'],
-    [2999, 3000, '100 %'],
+    [2999, 3000, '> 99.9 %'],
     [5, 5, '100 %'],
   ])('writes %i of %i as a share', (count, whole, text) => {
     expect(percent(count, whole)).toBe(text);

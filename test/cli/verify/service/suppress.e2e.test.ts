@@ -7,7 +7,7 @@ import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
 import { csvRows } from '../../harness/csv-cells.js';
 import { killBehind } from '../../harness/run-sluice.js';
-import { codedOf } from '../../harness/logged-events.js';
+import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 
 let folder: string;
@@ -134,6 +134,17 @@ describe('--suppress', () => {
     expect(await paid()).toEqual(before);
     expect((await rows('no.csv')).map((row) => row['email_reason'])).toContain('suppressed');
     expect((await rows()).map((row) => row['email_reason'])).not.toContain('suppressed');
+  });
+
+  it('is no part of the share of valid addresses', async () => {
+    await writeFile(join(folder, 'u.txt'), 'rival.example\n');
+    const input = 'email,country\ngood1@sluice.test,US\ngood4@rival.example,US\n';
+    const ended = await verify('--suppress u.txt', input);
+    expect(eventsOf(ended, 'column_figures')).toMatchObject([
+      { figures: { rows: 2, suppressed: 1, verified: 1, valid: 1, 'not submitted': 0 } },
+    ]);
+    const [{ verdict } = { verdict: '' }] = eventsOf(ended, 'verdict');
+    expect(verdict).toContain('100 % of 1 email valid');
   });
 
   it.each([
