@@ -62,6 +62,27 @@ export const connectionWords: readonly (readonly [code: string, words: string])[
   ['EPIPE', 'the connection was lost'],
 ];
 
+/** What is wrong in a database's URL, by the driver's code. */
+const wrongParts = new Map([
+  ['ENOTFOUND', 'the host'],
+  ['28P01', 'the user and the password'],
+  ['28000', 'the user'],
+  ['ER_ACCESS_DENIED_ERROR', 'the user and the password'],
+  ['3D000', 'the name of the database'],
+  ['ER_BAD_DB_ERROR', 'the name of the database'],
+]);
+
+/** What the caller has to correct, if that is the cause. */
+function remedyOf({ code = '', refusal }: DatabaseFailure): string | undefined {
+  const part = wrongParts.get(code);
+  return part === undefined ? refusal && remedies[refusal.kind] : `correct ${part} in its URL`;
+}
+
+/** Whether the same command fails again until the caller corrects it. */
+function isCorrectable({ code = '', refusal }: DatabaseFailure): boolean {
+  return wrongParts.has(code) || refusal?.kind === 'right';
+}
+
 /** Converts a driver's error. */
 type ToFailure = (error: unknown) => DatabaseFailure;
 
@@ -115,10 +136,9 @@ export function readingRefuser(name: string, report: ToFailure, signal?: AbortSi
         cause,
       });
     }
-    throw new InputError(`cannot read ${name}: ${failure.words}`, {
-      code: 'input_unreadable',
-      cause,
-    });
+    const message = `cannot read ${name}: ${failureText(failure)}`;
+    if (isCorrectable(failure)) throw new ConfigurationError(message, { cause });
+    throw new InputError(message, { code: 'input_unreadable', cause });
   };
 }
 
@@ -147,20 +167,27 @@ export function openingRefuser(name: string, report: ToFailure): Refuse {
   };
 }
 
+/** The system's codes for an output that has no folder. */
+const missingFolder = new Set(['ENOENT', 'ENOTDIR']);
+
 /** The same while nothing is sent yet: a wrong name is the caller's to correct. */
 export function checkingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
     if (error instanceof OutputError) throw new ConfigurationError(error.message);
     if (error instanceof SluiceError) throw error;
     const failure = report(error);
-    if (!failure.isMisuse && !failure.refusal) writingRefuser(name, report)(error);
+    const { code = '', isMisuse, refusal } = failure;
+    const isWrong = isMisuse || refusal || isCorrectable(failure) || missingFolder.has(code);
+    if (!isWrong) writingRefuser(name, report)(error);
     throw new ConfigurationError(`cannot write ${name}: ${failureText(failure)}`, {
       cause: plainFailure(failure),
     });
   };
 }
 
-function failureText({ words, refusal }: DatabaseFailure): string {
+function failureText(failure: DatabaseFailure): string {
+  const { words, refusal } = failure;
+  const remedy = remedyOf(failure);
   const { kind, column, row, detail } = refusal ?? {};
   const isNull = kind === 'null' && column !== undefined;
   return [
@@ -168,7 +195,7 @@ function failureText({ words, refusal }: DatabaseFailure): string {
     column === undefined ? '' : ` in column ${JSON.stringify(column)}`,
     row === undefined ? '' : ` ${column === undefined ? 'in' : 'of'} row ${grouped(row)}`,
     detail === undefined ? '' : `: ${detail}`,
-    refusal ? `; ${remedies[refusal.kind]}` : '',
+    remedy === undefined ? '' : `; ${remedy}`,
   ].join('');
 }
 

@@ -83,10 +83,14 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
 
 /** A setting in the URL that the server does not know or take; a database that the user may not enter. */
 const refusedByUrl = /^(?:22|42)|^55P02$/;
+/** What a pooler says of a setting, with the code for anything else that it refuses. */
+const refusedByPooler = /startup parameter/i;
 
 /** While connecting, these classes are not about a statement or a cell. */
 function connectError(error: unknown): unknown {
-  if (!(error instanceof Error) || !refusedByUrl.test(systemErrorCode(error) ?? '')) return error;
+  if (!(error instanceof Error)) return error;
+  const isRefused = refusedByUrl.test(systemErrorCode(error) ?? '');
+  if (!isRefused && !refusedByPooler.test(error.message)) return error;
   return new ConfigurationError(
     `the PostgreSQL server refuses the connection: ${error.message}; correct its URL`,
   );

@@ -24,7 +24,7 @@ export async function ask(
   );
   // A connection that has explained a query cannot be interrupted any more.
   const other = await connect();
-  const hasOrigins = !(await isCompound(other, query).finally(() => other.close()));
+  const isOfOne = await readsOneSelect(other, query).finally(async () => other.close());
   await connection.query('BEGIN');
   const rows = connection.read(
     `WITH sluice(${names.join(', ')}) AS ${asTable} SELECT ${cells.join(', ')} FROM sluice`,
@@ -34,17 +34,17 @@ export async function ask(
       name,
       kind: 'any',
       type: type ?? '',
-      ...(hasOrigins && table !== null && column !== null && { origin: { table, column } }),
+      ...(isOfOne && table !== null && column !== null && { origin: { table, column } }),
     })),
     bytes: printRows(rows, fields, signal),
   };
 }
 
-/** Whether rows come from more than one SELECT: the driver names the columns of only one of them. */
-async function isCompound(connection: SqliteConnection, query: string): Promise<boolean> {
+/** Whether all rows come from one SELECT: of several, the driver names the columns of only one. */
+async function readsOneSelect(connection: SqliteConnection, query: string): Promise<boolean> {
   const steps = await connection.query(`EXPLAIN QUERY PLAN ${query}`);
   const ofConditions = new Set<unknown>();
-  return steps.some(([id, parent, , detail]) => {
+  return !steps.some(([id, parent, , detail]) => {
     const step = String(detail);
     if (ofConditions.has(parent) || /^(?:CORRELATED )?(?:LIST|SCALAR) SUBQUERY/.test(step)) {
       ofConditions.add(id);

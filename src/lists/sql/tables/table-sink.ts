@@ -75,7 +75,8 @@ export function tableSink<Database extends Connection>(
     ...ofLibrary,
     name,
     async check() {
-      await access.use('look', refuse, (connection) => connection.close());
+      const refuseCheck = checkingRefuser(name, access.failureOf);
+      await access.use('look', refuseCheck, (connection) => connection.close());
     },
     async validate(reading, columns) {
       if (reading.hasNoRows === true) return undefined;

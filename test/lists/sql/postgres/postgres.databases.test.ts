@@ -273,6 +273,10 @@ describe('a table of PostgreSQL', () => {
     const error = await rejection((async () => sink.check(1))());
     expect(error.message).toContain('or a pool with pool_mode = session');
     expect(exitCodeOf(error)).toBe(2);
+    const url = `${pooler.url}?options=-c%20work_mem%3D64MB`;
+    const refused = await rejection(readAll(query('SELECT 1', url)));
+    expect(refused.message).toContain('startup parameter');
+    expect(exitCodeOf(refused)).toBe(2);
   });
 });
 

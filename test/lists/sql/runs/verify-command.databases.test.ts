@@ -143,7 +143,7 @@ describe('sluice verify with a database', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test('ends with 6 for a wrong password, and 2 for a missing table', async () => {
+  test('ends with 2 for a wrong password, and for a missing table', async () => {
     const cwd = await withFolder();
     const url = new URL(inject('postgresUrl'));
     url.password = 'geheim';
@@ -152,8 +152,10 @@ describe('sluice verify with a database', () => {
       cwd,
       env: { DB: url.href },
     });
-    expect(refused).toMatchObject({ code: 6 });
-    expect(refused.stderr).toContain('or the password is refused [input_unreadable]');
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain(
+      'or the password is refused; correct the user and the password in its URL [invalid_option]',
+    );
     expect(refused.stderr).not.toContain('geheim');
     const missing = await runInProcess(
       ['verify', 'env:DB', '--query', 'SELECT * FROM nowhere', ...common],

@@ -30,9 +30,9 @@ export function describeFile({ open }: Database, ending: string): void {
     });
 
     test.each([
-      ['is none', 'junk'],
-      ['is to be in a folder that is not there', 'no/where'],
-    ])('%s, which is said of an output before anything is sent', async (_, file) => {
+      ['is none', 'junk', 'output_failed'],
+      ['is to be in a folder that is not there', 'no/where', 'invalid_option'],
+    ])('%s, which is said of an output before anything is sent', async (_, file, code) => {
       const folder = await folderWithJunk();
       const place = await open();
       await makePeople(place);
@@ -40,7 +40,7 @@ export function describeFile({ open }: Database, ending: string): void {
       const sink = place.sink({ url: join(folder, `${file}.${ending}`) });
       const source = place.source(`SELECT id, email FROM ${place.table}`);
       const error = await rejection(verifying.run({ source, sink, email: ['email'] }));
-      expect(error).toMatchObject({ code: 'output_failed' });
+      expect(error).toMatchObject({ code });
       expect(await verifying.charges()).toBe(0);
       expect(await readdir(folder)).toEqual([`junk.${ending}`]);
     });

@@ -49,12 +49,37 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
       url.password = 'not-the-password';
       const error = await rejection(readAll((await open()).source('SELECT 1', url.href)));
       const cause = { code: server.refusedCode };
-      expect(error).toMatchObject({ code: 'input_unreadable', cause });
+      expect(error).toMatchObject({ code: 'invalid_option', cause });
       expect(error.message).toContain(
         `cannot read ${scheme}://${url.username}@${url.host}${url.pathname}: the user or the password is refused`,
       );
       expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain(url.password);
     });
+
+    test.each([
+      ['password', 'not-the-password'],
+      ['pathname', '/not-the-database'],
+      ['hostname', 'not-the-host.invalid'],
+    ] as const)(
+      'has another %s, which the caller is told before anything is sent',
+      async (part, wrong) => {
+        const url = new URL(server.url());
+        url[part] = wrong;
+        const place = await open();
+        const verifying = await startVerifying();
+        const people = rowsSource([{ id: 1, email: 'good1@sluice.test' }]);
+        const asInput = place.source("SELECT 'good@sluice.test' AS email", url.href);
+        for (const each of [
+          { source: asInput, sink: place.sink() },
+          { source: people, sink: place.sink({ url: url.href }) },
+        ]) {
+          const error = await rejection(verifying.run({ ...each, email: ['email'] }));
+          expect(exitCodeOf(error)).toBe(2);
+          expect(error.message).toContain(url.host + url.pathname);
+        }
+        expect(await verifying.client.listBatches()).toEqual([]);
+      },
+    );
 
     test('is not there, which is said', async () => {
       const url = `${scheme}://u:geheim@127.0.0.1:1/db`;
