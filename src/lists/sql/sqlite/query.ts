@@ -12,8 +12,9 @@ const rowsAtOnce = 500;
 
 export async function ask(
   connection: SqliteConnection,
-  { query, asTable, connect, signal }: QueryOptions<SqliteConnection>,
+  asking: QueryOptions<SqliteConnection>,
 ): Promise<QueryRows> {
+  const { query, asTable, signal } = asking;
   const fields = connection.columns(query);
   if (fields.length === 0) throw givesNoRows();
   const names = fields.map((_, at) => `c${at}`);
@@ -22,9 +23,7 @@ export async function ask(
     (cell) =>
       `typeof(${cell}), CASE typeof(${cell}) WHEN 'text' THEN CAST(${cell} AS BLOB) ELSE ${cell} END`,
   );
-  // A connection that has explained a query cannot be interrupted any more.
-  const other = await connect();
-  const isOfOne = await readsOneSelect(other, query).finally(async () => other.close());
+  const isOfOne = await readsOneSelect(asking);
   await connection.query('BEGIN');
   const rows = connection.read(
     `WITH sluice(${names.join(', ')}) AS ${asTable} SELECT ${cells.join(', ')} FROM sluice`,
@@ -41,10 +40,24 @@ export async function ask(
 }
 
 /** Whether all rows come from one SELECT: of several, the driver names the columns of only one. */
-async function readsOneSelect(connection: SqliteConnection, query: string): Promise<boolean> {
-  const steps = await connection.query(`EXPLAIN QUERY PLAN ${query}`);
+async function readsOneSelect({
+  query,
+  connect,
+}: QueryOptions<SqliteConnection>): Promise<boolean> {
+  // One that has explained a query cannot be interrupted any more.
+  const connection = await connect();
+  try {
+    const steps = await connection.query(`EXPLAIN QUERY PLAN ${query}`);
+    return !hasSeveralSelects(steps);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** @param steps how SQLite runs a query, with the subqueries of its conditions */
+function hasSeveralSelects(steps: readonly (readonly unknown[])[]): boolean {
   const ofConditions = new Set<unknown>();
-  return !steps.some(([id, parent, , detail]) => {
+  return steps.some(([id, parent, , detail]) => {
     const step = String(detail);
     if (ofConditions.has(parent) || /^(?:CORRELATED )?(?:LIST|SCALAR) SUBQUERY/.test(step)) {
       ofConditions.add(id);
