@@ -9,6 +9,7 @@ import type {
   ExistingTable,
   WritingMode,
   StagedRows,
+  LongestName,
 } from './tables/table-plan.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
 import type { Relation } from './tables-read.js';
@@ -102,7 +103,7 @@ export interface Statements {
   /** A quoted name. */
   readonly quote: (name: string) => string;
   /** Longest name of a column, with its unit. @default any */
-  readonly longestName?: { readonly most: number; readonly unit: 'bytes' | 'characters' };
+  readonly longestName?: LongestName;
   /** Whether names of columns that differ only in case are the same. @default false */
   readonly ignoresCase?: boolean;
   /** The n-th parameter of a statement, from 1. */

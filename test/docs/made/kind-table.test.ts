@@ -3,10 +3,10 @@ import { isJsonKind } from '../../../src/lists/jsonl/jsonl-writer.js';
 import { parquetForm, type ParquetForm } from '../../../src/lists/parquet/parquet-form.js';
 import { factsOfKind } from '../../../src/lists/rows/values/kind-tally.js';
 import { kindNames, printKind, type Kind } from '../../../src/lists/rows/values/kinds.js';
-import { typeOf as duckdb } from '../../../src/lists/sql/duckdb/kinds.js';
-import { typeOf as mysql } from '../../../src/lists/sql/mysql/kinds.js';
-import { typeOf as postgres } from '../../../src/lists/sql/postgres/kinds.js';
-import { typeOf as sqlite } from '../../../src/lists/sql/sqlite/kinds.js';
+import { typeOf as duckdb } from '../../../src/lists/sql/duckdb/statements.js';
+import { typeOf as mysql } from '../../../src/lists/sql/mysql/statements.js';
+import { typeOf as postgres } from '../../../src/lists/sql/postgres/statements.js';
+import { typeOf as sqlite } from '../../../src/lists/sql/sqlite/statements.js';
 import { isCellKind } from '../../../src/lists/xlsx/number-format.js';
 import { expectPage } from './expect-page.js';
 

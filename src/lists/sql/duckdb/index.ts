@@ -3,14 +3,14 @@ import type { Source } from '../../rows/source.js';
 import { querySource } from '../query-source.js';
 import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
 import * as connect from './connect.js';
-import * as kinds from './kinds.js';
 import * as query from './query.js';
 import * as statements from './statements.js';
+import * as tables from './tables.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
 /** These files together implement the dialect. */
-const duckdb = { ...connect, ...kinds, ...query, ...statements };
+const duckdb = { ...connect, ...query, ...statements, ...tables };
 
 export interface DuckdbSourceOptions {
   /** `duckdb:path`, or the path itself; `duckdb::memory:` reads other files alone. */

@@ -1,13 +1,13 @@
-import * as z from 'zod';
 import { InputError } from '../../../platform/errors/errors.js';
 import { writeText } from '../cell-text.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
 import type { Relation } from '../tables-read.js';
-import type { ExistingTable } from '../tables/table-plan.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import type { DuckdbConnection } from './connect.js';
-import { isoInterval, kindOfDuckdbType, textOf } from './kinds.js';
-import { findTable, locate } from './statements.js';
+import { queryOrigins } from './tables.js';
+import { printInterval } from '../../rows/values/civil-time.js';
+import type { Kind, KindName } from '../../rows/values/kinds.js';
+import { types, isNested } from './statements.js';
 
 export async function ask(
   connection: DuckdbConnection,
@@ -100,125 +100,66 @@ function printLines(
   return lines.join('');
 }
 
-const item = z.object({
-  class: z.string(),
-  alias: z.string(),
-  column_names: z.array(z.string()).optional(),
-  relation_name: z.string().optional(),
-  replace_list: z.array(z.unknown()).optional(),
-  rename_list: z.array(z.unknown()).optional(),
-});
+const kinds = new Map<string, Kind>([
+  ...(Object.entries(types) as [KindName, string][]).map(
+    ([name, type]) => [type, { name }] as const,
+  ),
+  // Only their cells show how many digits they need.
+  ['HUGEINT', { name: 'decimal', scale: 0 }],
+  ['UHUGEINT', { name: 'decimal', scale: 0 }],
+  ['BIGNUM', { name: 'decimal', scale: 0 }],
+  ['TIME_NS', { name: 'time', scale: 9 }],
+  ['TIMESTAMP_S', { name: 'timestamp', scale: 0 }],
+  ['TIMESTAMP_MS', { name: 'timestamp', scale: 3 }],
+  ['TIMESTAMP_NS', { name: 'timestamp', scale: 9 }],
+  ['VARIANT', { name: 'json' }],
+]);
 
-type Item = z.infer<typeof item>;
-
-const from = z.object({
-  type: z.string(),
-  alias: z.string(),
-  schema_name: z.string().optional(),
-  table_name: z.string().optional(),
-  column_name_alias: z.array(z.unknown()).optional(),
-  join_type: z.string().optional(),
-  get left() {
-    return from.optional();
-  },
-  get right() {
-    return from.optional();
-  },
-});
-type From = z.infer<typeof from>;
-
-/** The part of DuckDB's own parse of a query that shows the origin of columns. */
-const parsed = z.object({
-  statements: z.tuple([
-    z.object({
-      node: z.object({
-        type: z.literal('SELECT_NODE'),
-        cte_map: z.object({ map: z.array(z.object({ key: z.string() })) }),
-        select_list: z.array(item),
-        from_table: from,
-      }),
-    }),
-  ]),
-});
-
-interface Origin {
-  readonly table: string;
-  readonly column: string;
-}
-
-/**
- * The table columns that a query of tables, or of a join of them, returns unchanged, by their names in its rows in
- * lower case: the database itself keeps no origins.
- */
-async function queryOrigins(
-  connection: DuckdbConnection,
-  query: string,
-): Promise<ReadonlyMap<string, Origin | undefined>> {
-  const origins = new Map<string, Origin | undefined>();
-  const [[text] = []] = await connection.query('SELECT json_serialize_sql(?::VARCHAR)', [query]);
-  const tree = parsed.safeParse(JSON.parse(String(text)));
-  if (!tree.success) return origins;
-  const { cte_map: named, select_list: items, from_table: read } = tree.data.statements[0].node;
-  const subqueries = new Set(named.map.map(({ key }) => key.toLowerCase()));
-  const tables = await Promise.all(
-    partsOf(read).map((part) => readTable(connection, part, subqueries)),
-  );
-  for (const [name, origin] of items.flatMap((each) => itemOrigins(each, tables))) {
-    if (!origins.has(name.toLowerCase())) origins.set(name.toLowerCase(), origin);
+/** The kind of a column by its printed type. */
+function kindOfDuckdbType(type: string): Kind {
+  if (isNested(type)) return { name: 'json' };
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];
+  if (precision !== undefined) {
+    return { name: 'decimal', precision: Number(precision), scale: Number(scale) };
   }
-  return origins;
+  return kinds.get(type) ?? { name: 'text' };
 }
 
-/** What a query's columns may come from. */
-function partsOf(read: From): readonly From[] {
-  if (read.type !== 'JOIN') return [read];
-  const isFilter = read.join_type === 'SEMI' || read.join_type === 'ANTI';
-  const { left, right } = read;
-  return [left, ...(isFilter ? [] : [right])].flatMap((part) => (part ? partsOf(part) : []));
-}
-
-interface ReadTable {
-  /** Its name in the query. */
-  readonly name: string;
-  /** The table itself; `undefined` for a view, a subquery and the like. */
-  readonly table: ExistingTable | undefined;
-}
-
-async function readTable(
-  connection: DuckdbConnection,
-  { alias, type, schema_name: schema = '', table_name: name = '', ...part }: From,
-  subqueries: ReadonlySet<string>,
-): Promise<ReadTable> {
-  const isNamed =
-    type === 'BASE_TABLE' &&
-    part.column_name_alias?.length === 0 &&
-    !(schema === '' && subqueries.has(name.toLowerCase()));
-  const place = isNamed && (await locate(connection, schema === '' ? [name] : [schema, name]));
-  const table = place ? await findTable(connection, place) : undefined;
-  return { name: alias || name, table: table?.isTable === true ? table : undefined };
-}
-
-/** The columns of an item of a query's list, by their names in its rows. */
-function itemOrigins(
-  { class: kind, alias, ...rest }: Item,
-  tables: readonly ReadTable[],
-): readonly (readonly [name: string, origin: Origin | undefined])[] {
-  const { column_names: names = [], relation_name: relation = '' } = rest;
-  const ofName = (wanted: string): readonly ReadTable[] =>
-    tables.filter(({ name }) => wanted === '' || name.toLowerCase() === wanted.toLowerCase());
-  const isChanged = [rest.replace_list, rest.rename_list].some((list = []) => list.length > 0);
-  if (kind === 'STAR' && !isChanged) {
-    const [only, ...others] = ofName(relation);
-    const { id = '', columns = [] } = (others.length === 0 && only?.table) || {};
-    return columns.map(({ name }) => [name, { table: id, column: name }]);
+/** A column's cells as text in the format of `cell-text.ts`, except for special values. */
+function textOf(column: string, type: string): string {
+  switch (kindOfDuckdbType(type).name) {
+    case 'boolean':
+      return `CASE WHEN ${column} THEN 't' WHEN NOT ${column} THEN 'f' END`;
+    case 'binary':
+      return `'\\x' || lower(hex(${column}))`;
+    case 'float32':
+    case 'float64':
+      return `CASE CAST(${column} AS VARCHAR) WHEN 'inf' THEN 'Infinity' WHEN '-inf' THEN '-Infinity' WHEN 'nan' THEN 'NaN' ELSE CAST(${column} AS VARCHAR) END`;
+    case 'text':
+      // The driver takes a byte-order mark in front of a text away.
+      return `CASE WHEN starts_with(CAST(${column} AS VARCHAR), '\ufeff') THEN '\ufeff' ELSE '' END || CAST(${column} AS VARCHAR)`;
+    case 'json':
+      return type === 'JSON' ? `CAST(${column} AS VARCHAR)` : `CAST(to_json(${column}) AS VARCHAR)`;
+    default:
+      return `CAST(${column} AS VARCHAR)`;
   }
-  const column = names.at(-1) ?? '';
-  const read = ofName(names.length > 1 ? (names.at(-2) ?? '') : '');
-  const isKnown = kind === 'COLUMN_REF' && names.length <= 2 && read.every(({ table }) => table);
-  const found = (isKnown ? read : []).flatMap(({ table }) =>
-    (table?.columns ?? [])
-      .filter(({ name }) => name.toLowerCase() === column.toLowerCase())
-      .map(({ name }) => ({ table: table?.id ?? '', column: name })),
-  );
-  return [[alias || column, found.length === 1 ? found[0] : undefined]];
+}
+
+/** Converts a printed duration to ISO 8601. */
+export function isoInterval(printed: string): string {
+  const words = printed.split(' ');
+  const count = (unit: string): number => {
+    const at = words.findIndex((word) => word === unit || word === `${unit}s`);
+    return at > 0 ? Number(words[at - 1]) : 0;
+  };
+  const [, sign, hours = 0, minutes = 0, seconds = 0, fraction = ''] =
+    /^(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?$/.exec(words.at(-1) ?? '') ?? [];
+  const micros =
+    (BigInt(hours) * 3600n + BigInt(minutes) * 60n + BigInt(seconds)) * 1_000_000n +
+    BigInt(fraction.padEnd(6, '0'));
+  return printInterval({
+    months: count('year') * 12 + count('month'),
+    days: count('day'),
+    micros: sign === '-' ? -micros : micros,
+  });
 }

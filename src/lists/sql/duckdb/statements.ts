@@ -3,16 +3,12 @@ import type { OpenSinkOptions } from '../../rows/sink.js';
 import { bufferOf, printValue } from '../../rows/values/print-value.js';
 import type { Staging, Statements } from '../dialect.js';
 import { RefusedRows } from '../database-failure.js';
-import {
-  quoteName,
-  type TableName,
-  type NewColumn,
-  type TablePlan,
-  type ExistingTable,
-} from '../tables/table-plan.js';
+import { quoteName, type NewColumn, type TablePlan } from '../tables/table-plan.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
 import { rowsAtOnce, type DuckdbConnection } from './connect.js';
-import { cellOf, duckdbInterval } from './kinds.js';
+import { parseInterval } from '../../rows/values/civil-time.js';
+import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
+import { secondDigits, type KindName } from '../../rows/values/kinds.js';
 
 /** The rows as text: only the database itself decides what it accepts for a type. */
 const texts = 'sluice_texts';
@@ -114,62 +110,80 @@ function bytesOf(value: Exclude<CellValue, null>): Buffer {
   return value instanceof Uint8Array ? bufferOf(value) : Buffer.from(String(value));
 }
 
-export const nameParts = 2;
+/** The types of new columns; limits of the database are below. */
+export const types: Readonly<Record<KindName, string>> = {
+  text: 'VARCHAR',
+  boolean: 'BOOLEAN',
+  int8: 'TINYINT',
+  int16: 'SMALLINT',
+  int32: 'INTEGER',
+  int64: 'BIGINT',
+  uint8: 'UTINYINT',
+  uint16: 'USMALLINT',
+  uint32: 'UINTEGER',
+  uint64: 'UBIGINT',
+  decimal: 'DECIMAL',
+  float32: 'FLOAT',
+  float64: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  timestamptz: 'TIMESTAMP WITH TIME ZONE',
+  interval: 'INTERVAL',
+  uuid: 'UUID',
+  json: 'JSON',
+  binary: 'BLOB',
+};
 
-/** With its database and schema: a file may be named like a schema. */
-export async function locate(
-  connection: DuckdbConnection,
-  [first = '', second]: readonly string[],
-): Promise<TableName> {
-  const [[own, schema] = []] = await connection.query(
-    'SELECT current_database(), current_schema()',
-  );
-  return second === undefined
-    ? { within: [String(own), String(schema)], table: first }
-    : { within: [String(own), first], table: second };
+/** Whether cells are nested: lists, structures, maps. */
+export function isNested(type: string): boolean {
+  return /\]$|^(?:STRUCT|MAP|UNION)\(/.test(type);
 }
 
-const here = 'database_name = current_database() AND lower(schema_name) = lower(?)';
-
-/** Names are not case-sensitive there. */
-export async function findTable(
-  connection: DuckdbConnection,
-  { within: [, schema = ''], table }: TableName,
-): Promise<ExistingTable | undefined> {
-  const ask = (columns: string, from: string, name = 'table_name') =>
-    connection.query(`SELECT ${columns} FROM ${from} WHERE ${here} AND lower(${name}) = lower(?)`, [
-      schema,
-      table,
-    ]);
-  const [[found] = []] = await ask('table_name', 'duckdb_tables()');
-  const [[view] = []] = await ask('view_name', 'duckdb_views()', 'view_name');
-  if (found === undefined && view === undefined) return undefined;
-  const columns = await ask('column_name, data_type', 'duckdb_columns()');
-  const keys = await ask(
-    'constraint_column_names',
-    `(FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE'))`,
-  );
-  const indexes = await ask('expressions', '(FROM duckdb_indexes() WHERE is_unique)');
-  return {
-    id: `${schema}.${String(found ?? view)}`.toLowerCase(),
-    isTable: found !== undefined,
-    columns: columns.map(([name, type]) => ({
-      name: String(name),
-      type: String(type),
-      isText: type === 'VARCHAR' || type === 'BLOB',
-      isPrinted: type === 'VARCHAR',
-      isGenerated: false,
-    })),
-    keys: [
-      ...keys.map(([names]) => (Array.isArray(names) ? names.map(String) : [])),
-      ...indexes.map(([expressions]) => indexColumns(String(expressions))),
-    ],
-  };
+/**
+ * Casts a staged text to a type.
+ *
+ * @param cast `TRY_CAST` gives null for a text that does not fit
+ */
+function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' = 'CAST'): string {
+  if (type === 'VARCHAR') return staged;
+  if (type === 'BLOB') return `unhex(${staged})`;
+  if (!isNested(type) && type !== 'VARIANT') return `${cast}(${staged} AS ${type})`;
+  const json = `${cast}(${staged} AS JSON)`;
+  // JSON has bytes as text with escapes, which only a cast of text reads.
+  const texts = type.replaceAll(/\bBLOB\b/g, 'VARCHAR');
+  return `${cast}(${texts === type ? json : `${cast}(${json} AS ${texts})`} AS ${type})`;
 }
 
-/** `[id, "My column"]`; expressions are ignored. */
-function indexColumns(expressions: string): readonly string[] {
-  return [...expressions.slice(1, -1).matchAll(/"((?:[^"]|"")*)"|([^,\s"]+)/g)].map(
-    ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '',
-  );
+/** Converts an ISO 8601 duration to the database's format. */
+function duckdbInterval(text: string): string {
+  const found = parseInterval(text);
+  if (!found) return text;
+  const { months, days, micros } = found;
+  return `${months} months ${days} days ${micros} microseconds`;
+}
+
+const mostDigits = 38;
+
+export function typeOf(facts: ColumnFacts): string | undefined {
+  const { kind = { name: 'text' }, isSpecial } = facts;
+  const { name } = kind;
+  const isFine = secondDigits(kind) > 6;
+  switch (name) {
+    case 'decimal': {
+      const { precision, scale } = decimalDigits(facts);
+      return precision > mostDigits || isSpecial ? undefined : `DECIMAL(${precision},${scale})`;
+    }
+    case 'time':
+    case 'timestamp':
+      if (isSpecial) return undefined;
+      return isFine ? `${name.toUpperCase()}_NS` : types[name];
+    case 'date':
+    case 'interval':
+      return isSpecial ? undefined : types[name];
+    case 'timestamptz':
+      return isSpecial || isFine ? undefined : types[name];
+    default:
+      return types[name];
+  }
 }

@@ -6,7 +6,9 @@ import type { QueryOptions, QueryRows } from '../dialect.js';
 import { derivedNames, type Relation } from '../tables-read.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
-import { isBitField, isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
+import type { TableName, ExistingTable, RunMarker } from '../tables/table-plan.js';
+import { integerForm, type Kind, type KindName } from '../../rows/values/kinds.js';
+import { mostSecondDigits } from './statements.js';
 
 /** Most rows waiting in this process. */
 const rowsAtOnce = 500;
@@ -118,4 +120,151 @@ function booleanOf(cell: unknown): boolean | number | null {
   if (cell === null) return null;
   const number = Number(cell instanceof Uint8Array ? cell[0] : cell);
   return number === 0 || number === 1 ? number === 1 : number;
+}
+
+export const nameParts = 2;
+
+export async function locate(
+  connection: MysqlConnection,
+  parts: readonly string[],
+): Promise<TableName> {
+  const [first = '', second] = parts;
+  if (second !== undefined) return { within: [first], table: second };
+  const [[schema] = []] = await connection.query('SELECT DATABASE()');
+  if (typeof schema === 'string') return { within: [schema], table: first };
+  throw new ConfigurationError(`no database is named for the table ${first}`);
+}
+
+export async function findTable(
+  connection: MysqlConnection,
+  { within: [schema = ''], table }: TableName,
+): Promise<ExistingTable | undefined> {
+  const [found] = await connection.query(
+    'SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [schema, table],
+  );
+  if (!found) return undefined;
+  const [name, engine, comment] = found;
+  const columns = await connection.query(
+    'SELECT COLUMN_NAME, DATA_TYPE, EXTRA, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION',
+    [schema, table],
+  );
+  const parts = await connection.query(
+    'SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0 ORDER BY INDEX_NAME, SEQ_IN_INDEX',
+    [schema, table],
+  );
+  const keys = new Map<string, string[]>();
+  for (const [index, column] of parts) {
+    keys.set(String(index), [...(keys.get(String(index)) ?? []), String(column)]);
+  }
+  // Only such a table is transactional.
+  const isTable = String(engine).toLowerCase() === 'innodb';
+  return {
+    id: `${schema}.${String(name)}`,
+    isTable,
+    engine: isTable || typeof engine !== 'string' ? undefined : engine,
+    columns: columns.map(([column, type, extra, collation]) => ({
+      name: String(column),
+      isText: /char|text|blob|binary/i.test(String(type)),
+      isPrinted: /char|text|enum|set/i.test(String(type)),
+      isGenerated: /(?:virtual|stored) generated/i.test(String(extra)),
+      isCaseless: /_ci$/i.test(String(collation)),
+      isRounded: /^float$/i.test(String(type)),
+    })),
+    keys: [...keys.values()],
+    marker: markerOf(String(comment)),
+  };
+}
+
+function markerOf(comment: string): RunMarker | undefined {
+  const made = /^sluice run (\w+) (\w+) (\d+)$/.exec(comment);
+  if (!made) return undefined;
+  const [, run = '', digest = '', rows] = made;
+  return { run, digest, applied: Number(rows), rows: Number(rows) };
+}
+
+/** The character set of byte columns. */
+const binary = 63;
+const [unsigned, zeroFilled] = [32, 64];
+
+/** Kinds by the protocol's type numbers; integers are signed ones. */
+const kinds = new Map<number, KindName>([
+  [0, 'decimal'],
+  [1, 'int8'],
+  [2, 'int16'],
+  [3, 'int32'],
+  [4, 'float32'],
+  [5, 'float64'],
+  [7, 'timestamptz'],
+  [8, 'int64'],
+  [9, 'int32'],
+  [10, 'date'],
+  [11, 'time'],
+  [12, 'timestamp'],
+  [13, 'int16'],
+  [245, 'json'],
+  [246, 'decimal'],
+]);
+
+const geometry = 255;
+
+const [tinyInteger, year, bits] = [1, 13, 16];
+
+/** Whether a column is one of booleans: single bits, or small integers, among which others may be. */
+function isBooleanField({ columnType, columnLength }: MysqlField): boolean {
+  return columnLength === 1 && (columnType === tinyInteger || columnType === bits);
+}
+
+/** Whether cells are numbers in the form of bytes. */
+function isBitField({ columnType }: MysqlField): boolean {
+  return columnType === bits;
+}
+
+/** Whether cells are geometries, which have no text unless the query makes it. */
+function isGeometry(field: MysqlField): boolean {
+  return field.columnType === geometry;
+}
+
+/** Fields that the driver's types omit. */
+interface ExtendedField {
+  readonly extendedFormat?: string;
+  readonly extendedTypeName?: string;
+}
+
+/** `any` for booleans: each cell has its own kind. */
+function kindOfField(field: MysqlField): Kind | 'any' {
+  if (isBooleanField(field)) return 'any';
+  // MariaDB stores both as text, with a note beside the type.
+  const { extendedFormat, extendedTypeName } = field as ExtendedField;
+  if (extendedFormat === 'json') return { name: 'json' };
+  if (extendedTypeName === 'uuid') return { name: 'uuid' };
+  if (isBitField(field)) return { name: 'uint64' };
+  // A postcode, a number of a customer: its zeros are part of it.
+  if (hasFlag(field, zeroFilled) && field.columnType !== year) return { name: 'text' };
+  const name = kinds.get(field.columnType ?? -1);
+  if (name === undefined) return { name: field.characterSet === binary ? 'binary' : 'text' };
+  if (name === 'decimal') return { name, ...digitsOf(field) };
+  if (name === 'time' || name === 'timestamp' || name === 'timestamptz') {
+    return field.decimals > mostSecondDigits ? { name } : { name, scale: field.decimals };
+  }
+  return { name: integerForm(name) && isUnsigned(field) ? (`u${name}` as KindName) : name };
+}
+
+/** The type of a column, where its kind is not enough. */
+function typeOfField(field: MysqlField): string {
+  return isBooleanField(field) ? 'BOOLEAN' : '';
+}
+
+function isUnsigned(field: MysqlField): boolean {
+  return hasFlag(field, unsigned);
+}
+
+function hasFlag({ flags }: MysqlField, flag: number): boolean {
+  return typeof flags === 'number' && (flags & flag) !== 0;
+}
+
+function digitsOf(field: MysqlField): { readonly precision: number; readonly scale: number } {
+  const { columnLength = 0, decimals } = field;
+  const precision = columnLength - (decimals > 0 ? 1 : 0) - (isUnsigned(field) ? 0 : 1);
+  return { precision, scale: decimals };
 }

@@ -1,4 +1,3 @@
-import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Dialect, Staging, Statements } from '../dialect.js';
 import {
@@ -6,14 +5,14 @@ import {
   quoteName,
   type TableName,
   type TablePlan,
-  type ExistingTable,
   type RunMarker,
 } from '../tables/table-plan.js';
 import { RefusedRows } from '../database-failure.js';
 import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
 import { failureOf, type MysqlConnection } from './connect.js';
-import { keyTypeOf } from './kinds.js';
+import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
+import { secondDigits, type KindName } from '../../rows/values/kinds.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name, '`'),
@@ -229,68 +228,70 @@ async function tryMarkers(connection: MysqlConnection, name: TableName): Promise
   });
 }
 
-export const nameParts = 2;
-
-export async function locate(
-  connection: MysqlConnection,
-  parts: readonly string[],
-): Promise<TableName> {
-  const [first = '', second] = parts;
-  if (second !== undefined) return { within: [first], table: second };
-  const [[schema] = []] = await connection.query('SELECT DATABASE()');
-  if (typeof schema === 'string') return { within: [schema], table: first };
-  throw new ConfigurationError(`no database is named for the table ${first}`);
-}
-
-export async function findTable(
-  connection: MysqlConnection,
-  { within: [schema = ''], table }: TableName,
-): Promise<ExistingTable | undefined> {
-  const [found] = await connection.query(
-    'SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
-    [schema, table],
-  );
-  if (!found) return undefined;
-  const [name, engine, comment] = found;
-  const columns = await connection.query(
-    'SELECT COLUMN_NAME, DATA_TYPE, EXTRA, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION',
-    [schema, table],
-  );
-  const parts = await connection.query(
-    'SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0 ORDER BY INDEX_NAME, SEQ_IN_INDEX',
-    [schema, table],
-  );
-  const keys = new Map<string, string[]>();
-  for (const [index, column] of parts) {
-    keys.set(String(index), [...(keys.get(String(index)) ?? []), String(column)]);
-  }
-  // Only such a table is transactional.
-  const isTable = String(engine).toLowerCase() === 'innodb';
-  return {
-    id: `${schema}.${String(name)}`,
-    isTable,
-    engine: isTable || typeof engine !== 'string' ? undefined : engine,
-    columns: columns.map(([column, type, extra, collation]) => ({
-      name: String(column),
-      isText: /char|text|blob|binary/i.test(String(type)),
-      isPrinted: /char|text|enum|set/i.test(String(type)),
-      isGenerated: /(?:virtual|stored) generated/i.test(String(extra)),
-      isCaseless: /_ci$/i.test(String(collation)),
-      isRounded: /^float$/i.test(String(type)),
-    })),
-    keys: [...keys.values()],
-    marker: markerOf(String(comment)),
-  };
-}
-
 /** The comment of a table created by a run: it comes and goes with the table. */
 function commentOf({ run, digest, rows }: RunMarker): string {
   return `sluice run ${run} ${digest} ${rows}`;
 }
 
-function markerOf(comment: string): RunMarker | undefined {
-  const made = /^sluice run (\w+) (\w+) (\d+)$/.exec(comment);
-  if (!made) return undefined;
-  const [, run = '', digest = '', rows] = made;
-  return { run, digest, applied: Number(rows), rows: Number(rows) };
+export const mostSecondDigits = 6;
+
+/** The types of new columns; limits of the server are below. */
+const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
+  text: 'LONGTEXT',
+  boolean: 'BOOLEAN',
+  int8: 'TINYINT',
+  int16: 'SMALLINT',
+  int32: 'INT',
+  int64: 'BIGINT',
+  uint8: 'TINYINT UNSIGNED',
+  uint16: 'SMALLINT UNSIGNED',
+  uint32: 'INT UNSIGNED',
+  uint64: 'BIGINT UNSIGNED',
+  decimal: 'DECIMAL',
+  // Its own smaller type prints fewer digits than it holds.
+  float32: 'DOUBLE',
+  float64: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'DATETIME',
+  timestamptz: 'TIMESTAMP',
+  uuid: 'CHAR(36)',
+  json: 'JSON',
+  binary: 'LONGBLOB',
+};
+
+/** Limits of a decimal's digits: in all, and after the point. */
+const [mostDigits, mostScale] = [65, 30];
+
+export function typeOf(facts: ColumnFacts): string | undefined {
+  const { kind = { name: 'text' }, isSpecial, isBeyond31Bits } = facts;
+  const { name } = kind;
+  // Zero dates, hours beyond a day, NaN: the server would refuse them when they are written.
+  if (isSpecial || name === 'interval') return undefined;
+  switch (name) {
+    case 'decimal': {
+      const { precision, scale } = decimalDigits(facts);
+      const isKept = precision <= mostDigits && scale <= mostScale;
+      return isKept ? `DECIMAL(${precision},${scale})` : undefined;
+    }
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz': {
+      const digits = secondDigits(kind);
+      const isMoment = name === 'timestamptz';
+      // Its timestamps count seconds in 31 bits.
+      if (digits > mostSecondDigits || (isMoment && isBeyond31Bits)) return undefined;
+      return `${types[name]}(${digits})${isMoment ? ' NULL DEFAULT NULL' : ''}`;
+    }
+    default:
+      return types[name];
+  }
+}
+
+/** A type that an index accepts: long text cannot be indexed. */
+function keyTypeOf(type: string): string {
+  if (type.endsWith(' NULL DEFAULT NULL'))
+    return type.replace(' NULL ', ' NOT NULL ').replace('DEFAULT NULL', 'DEFAULT 0');
+  if (type === 'LONGTEXT') return 'VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+  return type === 'LONGBLOB' ? 'VARBINARY(255)' : type;
 }

@@ -3,7 +3,6 @@ import type { Source } from '../../rows/source.js';
 import { querySource } from '../query-source.js';
 import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
 import * as connect from './connect.js';
-import * as kinds from './kinds.js';
 import * as query from './query.js';
 import * as statements from './statements.js';
 
@@ -16,7 +15,7 @@ export {
 } from '../../../engine/stores/postgres/postgres-store.js';
 
 /** These files together implement the dialect. */
-const postgres = { ...connect, ...kinds, ...query, ...statements };
+const postgres = { ...connect, ...query, ...statements };
 
 export interface PostgresSourceOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */

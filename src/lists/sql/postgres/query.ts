@@ -5,7 +5,14 @@ import type { QueryOptions, QueryRows } from '../dialect.js';
 import type { Relation } from '../tables-read.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import { postgresDrivers, type PostgresConnection, failureOf } from './connect.js';
-import { isUserType, kindOfPostgresType } from './kinds.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import {
+  qualifiedName,
+  quoteName,
+  type TableName,
+  type ExistingTable,
+} from '../tables/table-plan.js';
+import type { Kind, KindName } from '../../rows/values/kinds.js';
 
 export async function ask(
   connection: PostgresConnection,
@@ -178,4 +185,106 @@ async function* printRows(
 
 function printCell(cell: string | null): string {
   return cell === null ? '\\N' : writeText(cell);
+}
+
+export const nameParts = 2;
+
+export async function locate(
+  connection: PostgresConnection,
+  parts: readonly string[],
+): Promise<TableName> {
+  const [first = '', second] = parts;
+  if (second !== undefined) return { within: [first], table: second };
+  const [[found] = []] = await connection.query(
+    `SELECT coalesce((SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE c.oid = to_regclass($1)), current_schema())`,
+    [quoteName(first)],
+  );
+  if (found) return { within: [found], table: first };
+  throw new ConfigurationError(`no schema is named for the table ${first}`);
+}
+
+export async function findTable(
+  connection: PostgresConnection,
+  name: TableName,
+): Promise<ExistingTable | undefined> {
+  const [[oid, kind] = []] = await connection.query(
+    `SELECT oid, relkind FROM pg_class WHERE oid = to_regclass($1)`,
+    [qualifiedName(name)],
+  );
+  if (!oid) return undefined;
+  const columns = await connection.query(
+    `SELECT a.attname, t.typcategory = 'S', a.attgenerated <> '', t.typname = 'citext'
+       FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+      WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+    [oid],
+  );
+  const keys = await connection.query(
+    `SELECT (SELECT json_agg(a.attname ORDER BY k.at)
+               FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, at)
+               JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number
+              WHERE k.at <= i.indnkeyatts)
+       FROM pg_index i
+      WHERE i.indrelid = $1::oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+        AND i.indexprs IS NULL AND i.indimmediate`,
+    [oid],
+  );
+  const sharing = await connection.query(
+    `WITH RECURSIVE above(id) AS (VALUES ($1::oid)
+         UNION SELECT inhparent FROM pg_inherits JOIN above ON inhrelid = id),
+       below(id) AS (VALUES ($1::oid)
+         UNION SELECT inhrelid FROM pg_inherits JOIN below ON inhparent = id)
+     SELECT id FROM above UNION SELECT id FROM below`,
+    [oid],
+  );
+  return {
+    id: oid,
+    sharing: sharing.map(([id]) => id ?? ''),
+    isTable: kind === 'r' || kind === 'p',
+    columns: columns.map(([column, isText, isGenerated, isCaseless]) => ({
+      name: column ?? '',
+      isText: isText === 't',
+      isPrinted: isText === 't',
+      isGenerated: isGenerated === 't',
+      isCaseless: isCaseless === 't',
+    })),
+    keys: keys.map(([names]) => JSON.parse(names ?? '[]') as readonly string[]),
+  };
+}
+
+/** Kinds of built-in types, by OID, which never changes. */
+const kinds = new Map<number, KindName>([
+  [16, 'boolean'],
+  [17, 'binary'],
+  [20, 'int64'],
+  [21, 'int16'],
+  [23, 'int32'],
+  [26, 'uint32'],
+  [700, 'float32'],
+  [701, 'float64'],
+  [114, 'json'],
+  [3802, 'json'],
+  [1082, 'date'],
+  [1083, 'time'],
+  [1114, 'timestamp'],
+  [1184, 'timestamptz'],
+  [1186, 'interval'],
+  [1700, 'decimal'],
+  [2950, 'uuid'],
+]);
+
+/** OIDs of user-defined types start here. */
+const firstUserType = 16_384;
+
+/** @param modifier the column's type modifier, such as its digits */
+function kindOfPostgresType(oid: number, modifier: number): Kind {
+  const name = kinds.get(oid) ?? 'text';
+  if (name !== 'decimal' || modifier < 4) return { name };
+  const scale = (modifier - 4) & 0x7_ff;
+  // A negative scale counts digits before the point, which only this server has.
+  return scale >= 0x4_00 ? { name } : { name, precision: (modifier - 4) >> 16, scale };
+}
+
+function isUserType(oid: number): boolean {
+  return oid >= firstUserType;
 }

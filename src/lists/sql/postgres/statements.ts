@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
-import {
-  qualifiedName,
-  quoteName,
-  type TableName,
-  type TablePlan,
-  type ExistingTable,
-} from '../tables/table-plan.js';
+import { qualifiedName, quoteName, type TablePlan } from '../tables/table-plan.js';
 import { addColumnStatements, createTableStatement } from '../statements.js';
-import { RowLines } from './row-lines.js';
+import { RowLines } from '../tables/row-values.js';
 import type { PostgresConnection } from './connect.js';
+import type { ColumnFacts } from '../../rows/values/kind-tally.js';
+import { secondDigits, type KindName } from '../../rows/values/kinds.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name),
@@ -158,67 +153,45 @@ function copyIn(connection: PostgresConnection, table: string, { columns }: Tabl
   };
 }
 
-export const nameParts = 2;
+/** The types of new columns; limits of the server are below. */
+const types: Readonly<Record<KindName, string>> = {
+  text: 'text',
+  boolean: 'boolean',
+  int8: 'smallint',
+  int16: 'smallint',
+  int32: 'integer',
+  int64: 'bigint',
+  uint8: 'smallint',
+  uint16: 'integer',
+  uint32: 'bigint',
+  uint64: 'numeric(20,0)',
+  decimal: 'numeric',
+  float32: 'real',
+  float64: 'double precision',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+  interval: 'interval',
+  uuid: 'uuid',
+  // `jsonb` drops repeated keys and reorders the others.
+  json: 'json',
+  binary: 'bytea',
+};
 
-export async function locate(
-  connection: PostgresConnection,
-  parts: readonly string[],
-): Promise<TableName> {
-  const [first = '', second] = parts;
-  if (second !== undefined) return { within: [first], table: second };
-  const [[found] = []] = await connection.query(
-    `SELECT coalesce((SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE c.oid = to_regclass($1)), current_schema())`,
-    [quoteName(first)],
-  );
-  if (found) return { within: [found], table: first };
-  throw new ConfigurationError(`no schema is named for the table ${first}`);
-}
-
-export async function findTable(
-  connection: PostgresConnection,
-  name: TableName,
-): Promise<ExistingTable | undefined> {
-  const [[oid, kind] = []] = await connection.query(
-    `SELECT oid, relkind FROM pg_class WHERE oid = to_regclass($1)`,
-    [qualifiedName(name)],
-  );
-  if (!oid) return undefined;
-  const columns = await connection.query(
-    `SELECT a.attname, t.typcategory = 'S', a.attgenerated <> '', t.typname = 'citext'
-       FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-      WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
-    [oid],
-  );
-  const keys = await connection.query(
-    `SELECT (SELECT json_agg(a.attname ORDER BY k.at)
-               FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, at)
-               JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number
-              WHERE k.at <= i.indnkeyatts)
-       FROM pg_index i
-      WHERE i.indrelid = $1::oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
-        AND i.indexprs IS NULL AND i.indimmediate`,
-    [oid],
-  );
-  const sharing = await connection.query(
-    `WITH RECURSIVE above(id) AS (VALUES ($1::oid)
-         UNION SELECT inhparent FROM pg_inherits JOIN above ON inhrelid = id),
-       below(id) AS (VALUES ($1::oid)
-         UNION SELECT inhrelid FROM pg_inherits JOIN below ON inhparent = id)
-     SELECT id FROM above UNION SELECT id FROM below`,
-    [oid],
-  );
-  return {
-    id: oid,
-    sharing: sharing.map(([id]) => id ?? ''),
-    isTable: kind === 'r' || kind === 'p',
-    columns: columns.map(([column, isText, isGenerated, isCaseless]) => ({
-      name: column ?? '',
-      isText: isText === 't',
-      isPrinted: isText === 't',
-      isGenerated: isGenerated === 't',
-      isCaseless: isCaseless === 't',
-    })),
-    keys: keys.map(([names]) => JSON.parse(names ?? '[]') as readonly string[]),
-  };
+export function typeOf({ kind = { name: 'text' }, isSpecial }: ColumnFacts): string | undefined {
+  switch (kind.name) {
+    case 'decimal':
+      return kind.precision === undefined || isSpecial
+        ? 'numeric'
+        : `numeric(${kind.precision},${kind.scale ?? 0})`;
+    case 'date':
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+    case 'interval':
+      return isSpecial || secondDigits(kind) > 6 ? undefined : types[kind.name];
+    default:
+      return types[kind.name];
+  }
 }

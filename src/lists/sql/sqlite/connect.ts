@@ -6,7 +6,6 @@ import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
 import { findRefusal, type DatabaseFailure, type Refusal } from '../database-failure.js';
-import { sqliteValue } from './kinds.js';
 
 /** An open database file. */
 export interface SqliteConnection extends Connection {
@@ -167,4 +166,15 @@ export function failureOf(error: unknown): DatabaseFailure {
 function wordsFor(message: string, isOpen: boolean, refusal: Refusal | undefined): string {
   if (refusal?.kind === 'misfit') return 'a cell does not fit';
   return isOpen || refusal ? message : 'the driver failed';
+}
+
+export function sqliteValue(value: unknown): unknown {
+  switch (typeof value) {
+    case 'number':
+      return Number.isSafeInteger(value) ? BigInt(value) : value;
+    case 'boolean':
+      return value ? 1n : 0n;
+    default:
+      return value;
+  }
 }

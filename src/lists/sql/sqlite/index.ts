@@ -3,14 +3,13 @@ import type { Source } from '../../rows/source.js';
 import { querySource } from '../query-source.js';
 import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
 import * as connect from './connect.js';
-import * as kinds from './kinds.js';
 import * as query from './query.js';
 import * as statements from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
 /** These files together implement the dialect. */
-const sqlite = { ...connect, ...kinds, ...query, ...statements };
+const sqlite = { ...connect, ...query, ...statements };
 
 export interface SqliteSourceOptions {
   /** `sqlite:path`, or the path itself. */

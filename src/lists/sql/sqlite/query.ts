@@ -5,7 +5,8 @@ import { givesNoRows } from '../query-source.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
 import type { Relation } from '../tables-read.js';
 import type { SqliteConnection, SqliteField } from './connect.js';
-import { isBooleanType } from './kinds.js';
+import { strictTypeOf } from './statements.js';
+import type { TableName, ExistingTable } from '../tables/table-plan.js';
 
 /** Rows taken in one turn of the event loop, which the driver blocks. */
 const rowsAtOnce = 500;
@@ -129,4 +130,65 @@ function brokenText(column: string): InputError {
   return new InputError(
     `a cell of the column ${JSON.stringify(column)} is text with bytes that are not valid UTF-8: leave it out of the query, or cast it to a blob`,
   );
+}
+
+/** A file has no schemas. */
+export const nameParts = 1;
+
+export async function locate(
+  _: SqliteConnection,
+  [table = '']: readonly string[],
+): Promise<TableName> {
+  return { within: ['main'], table };
+}
+
+export async function findTable(
+  connection: SqliteConnection,
+  { table }: TableName,
+): Promise<ExistingTable | undefined> {
+  const [found] = await connection.query(
+    "SELECT name, type FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)",
+    [table],
+  );
+  if (!found) return undefined;
+  const [[isStrict] = []] = await connection.query(
+    "SELECT strict FROM pragma_table_list(?) WHERE schema = 'main'",
+    [table],
+  );
+  const columns = await connection.query(
+    'SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)',
+    [table],
+  );
+  const primary = columns.filter(([, , at]) => Number(at) > 0).map(([column]) => String(column));
+  const indexes: (readonly string[])[] = [];
+  const unique = 'SELECT name FROM pragma_index_list(?) WHERE "unique" = 1 AND partial = 0';
+  for (const [index] of await connection.query(unique, [table])) {
+    const parts = await connection.query('SELECT name FROM pragma_index_info(?)', [String(index)]);
+    indexes.push(parts.map(([column]) => String(column)));
+  }
+  // Only in STRICT tables it is a type of its own, which keeps every cell.
+  const isAny = (type: string): boolean => Number(isStrict) === 1 && /^any$/i.test(type);
+  return {
+    id: String(found[0]),
+    isTable: found[1] === 'table',
+    typeOf: Number(isStrict) === 1 ? strictTypeOf : undefined,
+    columns: columns.map(([column, type, , hidden]) => ({
+      name: String(column),
+      isText: isTextType(String(type)),
+      isPrinted: isTextType(String(type)) && !/^$|blob/i.test(String(type)),
+      numberType: isTextType(String(type)) || isAny(String(type)) ? undefined : String(type),
+      isGenerated: Number(hidden) > 1,
+    })),
+    keys: primary.length === 0 ? indexes : [primary, ...indexes],
+  };
+}
+
+/** Whether a declared type means booleans, which SQLite stores as 0 and 1. */
+function isBooleanType(type: string): boolean {
+  return /^bool(?:ean)?$/i.test(type);
+}
+
+/** Whether a column of a declared type keeps an empty text (affinity TEXT or none). */
+function isTextType(type: string): boolean {
+  return /char|clob|text|blob/i.test(type) || type === '';
 }

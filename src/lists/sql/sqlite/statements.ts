@@ -1,14 +1,10 @@
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
-import {
-  quoteName,
-  type TableName,
-  type TablePlan,
-  type ExistingTable,
-} from '../tables/table-plan.js';
+import { quoteName, type TablePlan } from '../tables/table-plan.js';
 import { stageValues } from '../tables/row-values.js';
-import type { SqliteConnection } from './connect.js';
-import { sqliteValue, isTextType, strictTypeOf } from './kinds.js';
+import { type SqliteConnection, sqliteValue } from './connect.js';
+import type { ColumnFacts } from '../../rows/values/kind-tally.js';
+import type { Kind, KindName } from '../../rows/values/kinds.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name),
@@ -58,53 +54,35 @@ export async function stage(
   );
 }
 
-/** A file has no schemas. */
-export const nameParts = 1;
+/**
+ * The types of new columns. A date is text there; any numeric type would convert text that looks like a
+ * number, and drop its zeros.
+ */
+const types: Readonly<Partial<Record<KindName, string>>> = {
+  text: 'TEXT',
+  boolean: 'BOOLEAN',
+  int8: 'INTEGER',
+  int16: 'INTEGER',
+  int32: 'INTEGER',
+  int64: 'INTEGER',
+  uint8: 'INTEGER',
+  uint16: 'INTEGER',
+  uint32: 'INTEGER',
+  float32: 'REAL',
+  float64: 'REAL',
+  date: 'DATE',
+  timestamp: 'DATETIME',
+  binary: 'BLOB',
+};
 
-export async function locate(
-  _: SqliteConnection,
-  [table = '']: readonly string[],
-): Promise<TableName> {
-  return { within: ['main'], table };
+export function typeOf({ kind = { name: 'text' }, isSpecial }: ColumnFacts): string | undefined {
+  // NaN would become null there.
+  return isSpecial ? undefined : types[kind.name];
 }
 
-export async function findTable(
-  connection: SqliteConnection,
-  { table }: TableName,
-): Promise<ExistingTable | undefined> {
-  const [found] = await connection.query(
-    "SELECT name, type FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)",
-    [table],
-  );
-  if (!found) return undefined;
-  const [[isStrict] = []] = await connection.query(
-    "SELECT strict FROM pragma_table_list(?) WHERE schema = 'main'",
-    [table],
-  );
-  const columns = await connection.query(
-    'SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)',
-    [table],
-  );
-  const primary = columns.filter(([, , at]) => Number(at) > 0).map(([column]) => String(column));
-  const indexes: (readonly string[])[] = [];
-  const unique = 'SELECT name FROM pragma_index_list(?) WHERE "unique" = 1 AND partial = 0';
-  for (const [index] of await connection.query(unique, [table])) {
-    const parts = await connection.query('SELECT name FROM pragma_index_info(?)', [String(index)]);
-    indexes.push(parts.map(([column]) => String(column)));
-  }
-  // Only in STRICT tables it is a type of its own, which keeps every cell.
-  const isAny = (type: string): boolean => Number(isStrict) === 1 && /^any$/i.test(type);
-  return {
-    id: String(found[0]),
-    isTable: found[1] === 'table',
-    typeOf: Number(isStrict) === 1 ? strictTypeOf : undefined,
-    columns: columns.map(([column, type, , hidden]) => ({
-      name: String(column),
-      isText: isTextType(String(type)),
-      isPrinted: isTextType(String(type)) && !/^$|blob/i.test(String(type)),
-      numberType: isTextType(String(type)) || isAny(String(type)) ? undefined : String(type),
-      isGenerated: Number(hidden) > 1,
-    })),
-    keys: primary.length === 0 ? indexes : [primary, ...indexes],
-  };
+/** The type of a new column in a STRICT table, which accepts only a few types. */
+export function strictTypeOf(kind: Kind): string {
+  if (kind.name === 'boolean') return 'INTEGER';
+  const type = types[kind.name] ?? 'TEXT';
+  return ['INTEGER', 'REAL', 'BLOB'].includes(type) ? type : 'TEXT';
 }

@@ -6,8 +6,10 @@ import type { SourceReading } from '../../rows/source.js';
 import { type ColumnFacts, factsOfKind } from '../../rows/values/kind-tally.js';
 import type { Kind } from '../../rows/values/kinds.js';
 import type { Dialect } from '../dialect.js';
-import { fitNames, refuseSameNames, spelling } from './fit-names.js';
 import {
+  fitNames,
+  refuseSameNames,
+  spelling,
   qualifiedName,
   type TableName,
   type NewColumn,

@@ -7,9 +7,8 @@ import {
   type Refuse,
 } from '../database-failure.js';
 import type { Dialect, Purpose } from '../dialect.js';
-import type { TableWriting } from './apply-staged.js';
+import { type TableWriting, findWritten } from './apply-staged.js';
 import type { TableLocation } from './plan-table.js';
-import { findWritten } from './run-marker.js';
 import { parseTableName, type TablePlan } from './table-plan.js';
 
 /** Which table, and how it is written. */

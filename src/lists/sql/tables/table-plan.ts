@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Kind } from '../../rows/values/kinds.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 export interface TableName {
   /** Its containers: a schema, or a database and a schema. */
@@ -136,4 +137,64 @@ export interface TablePlan {
   readonly numberTypeOf: (position: number) => string | undefined;
   /** Whether the input's column at a position ignores case. */
   readonly isCaseless: (position: number) => boolean;
+}
+
+/** The longest name of a column that a database takes. */
+export interface LongestName {
+  readonly most: number;
+  readonly unit: 'bytes' | 'characters';
+}
+
+/** A column's name, with an ending that must stay. */
+interface WantedName {
+  readonly name: string;
+  readonly ending?: string;
+}
+
+/**
+ * Shortens names beyond the database's limit, always the same way: before their ending, with a number where
+ * two would be equal. A name that fits is never changed.
+ */
+export function fitNames(
+  wanted: readonly WantedName[],
+  longest: LongestName | undefined,
+): readonly string[] {
+  if (!longest) return wanted.map(({ name }) => name);
+  const { most, unit } = longest;
+  const sizeOf = (text: string): number =>
+    unit === 'bytes' ? Buffer.byteLength(text) : Array.from(text).length;
+  const taken = new Set(wanted.flatMap(({ name }) => (sizeOf(name) <= most ? [name] : [])));
+  return wanted.map(({ name, ending = '' }) => {
+    if (sizeOf(name) <= most) return name;
+    for (let number = 1; ; number += 1) {
+      const end = `${number === 1 ? '' : `_${number}`}${ending}`;
+      let start = Array.from(name.slice(0, name.length - ending.length));
+      while (sizeOf(start.join('')) + sizeOf(end) > most) start = start.slice(0, -1);
+      const short = `${start.join('')}${end}`;
+      if (taken.has(short)) continue;
+      taken.add(short);
+      return short;
+    }
+  });
+}
+
+/** The name of a column as the table spells it. */
+export function spelling(column: string, table: ExistingTable | undefined): string {
+  const own = table?.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+  return own?.name ?? column;
+}
+
+/** Refuses names that differ only in case. */
+export function refuseSameNames(names: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const other = seen.get(name.toLowerCase());
+    if (other !== undefined) {
+      throw new ConfigurationError(
+        `the database takes the columns ${JSON.stringify(other)} and ${JSON.stringify(name)} for the same: leave one of them out of the input, or rename it there; another prefix of result columns is ${optionName('prefix')}`,
+        { code: 'column_exists' },
+      );
+    }
+    seen.set(name.toLowerCase(), name);
+  }
 }

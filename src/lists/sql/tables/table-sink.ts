@@ -16,8 +16,7 @@ import { checkingRefuser, openingRefuser, type Refuse } from '../database-failur
 import { TableAccess, type TableAddress } from './table-access.js';
 import type { TablePlan } from './table-plan.js';
 import { sourceTypes, planTable } from './plan-table.js';
-import { SampleRows } from './trial-write.js';
-import { trySamples, type PlanWriting } from './try-samples.js';
+import { SampleRows, trySamples, type PlanWriting } from './trial-write.js';
 
 export interface TableKeyOptions {
   /**

@@ -1,4 +1,4 @@
-import { typeOf } from '../duckdb/kinds.js';
+import { typeOf } from '../duckdb/statements.js';
 import { quoteName } from '../tables/table-plan.js';
 import { factsOfKind } from '../../rows/values/kind-tally.js';
 import { isBinaryText, isCells, lines, plainText, type LoadDialect } from './load-dialect.js';

@@ -1,3 +1,4 @@
+import type { LongestName } from '../tables/table-plan.js';
 import type { PartKind, PartsManifest } from '../../files/partitions/parts-manifest.js';
 import { type KindName, secondDigits } from '../../rows/values/kinds.js';
 
@@ -35,7 +36,7 @@ export interface LoadDialect {
   readonly quote: (name: string) => string;
   /** Whether names that differ only in case are equal. */
   readonly ignoresCase: boolean;
-  readonly longestName: { readonly most: number; readonly unit: 'bytes' | 'characters' };
+  readonly longestName: LongestName;
   /** Names that a column cannot have. @default none */
   readonly refusedName?: RegExp;
   readonly text: string;

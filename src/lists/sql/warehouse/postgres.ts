@@ -1,5 +1,5 @@
 import { quoteName } from '../tables/table-plan.js';
-import { typeOf } from '../postgres/kinds.js';
+import { typeOf } from '../postgres/statements.js';
 import { factsOfKind } from '../../rows/values/kind-tally.js';
 import { isBinaryText, plainText, type Load, type LoadDialect } from './load-dialect.js';
 

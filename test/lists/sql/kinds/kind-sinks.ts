@@ -4,13 +4,14 @@ import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
 import { expect, inject } from 'vitest';
 import { duckdbSink } from '../../../../src/lists/sql/duckdb/index.js';
-import * as duckdb from '../../../../src/lists/sql/duckdb/kinds.js';
+import { isoInterval } from '../../../../src/lists/sql/duckdb/query.js';
+import * as duckdb from '../../../../src/lists/sql/duckdb/statements.js';
 import { mysqlSink } from '../../../../src/lists/sql/mysql/index.js';
-import * as mysql from '../../../../src/lists/sql/mysql/kinds.js';
+import * as mysql from '../../../../src/lists/sql/mysql/statements.js';
 import { postgresSink } from '../../../../src/lists/sql/postgres/index.js';
-import * as postgres from '../../../../src/lists/sql/postgres/kinds.js';
+import * as postgres from '../../../../src/lists/sql/postgres/statements.js';
 import { sqliteSink } from '../../../../src/lists/sql/sqlite/index.js';
-import * as sqlite from '../../../../src/lists/sql/sqlite/kinds.js';
+import * as sqlite from '../../../../src/lists/sql/sqlite/statements.js';
 import { isJsonKind } from '../../../../src/lists/jsonl/jsonl-writer.js';
 import { parquetForm } from '../../../../src/lists/parquet/parquet-form.js';
 import { isCellKind } from '../../../../src/lists/xlsx/number-format.js';
@@ -70,7 +71,7 @@ async function readDuckdb(path: string, from: string, names: readonly string[]) 
   );
   return columnsOf(names, types, rows as readonly object[]).map((found) =>
     found.type === 'INTERVAL'
-      ? { ...found, cells: found.cells.map((cell) => cell && duckdb.isoInterval(cell)) }
+      ? { ...found, cells: found.cells.map((cell) => cell && isoInterval(cell)) }
       : found,
   );
 }

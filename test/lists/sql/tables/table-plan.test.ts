@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitNames } from '../../../../src/lists/sql/tables/fit-names.js';
+import { fitNames } from '../../../../src/lists/sql/tables/table-plan.js';
 
 const bytes = { most: 10, unit: 'bytes' } as const;
 
