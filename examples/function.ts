@@ -12,7 +12,10 @@ export async function handler(event: { readonly body: string }) {
   const { email } = JSON.parse(event.body) as { readonly email?: unknown };
   try {
     const options = { client, country: 'US', timeoutMs: 5000, maxRetries: 0 } as const;
-    const { reason, record } = await verifyAddress({ ...options, email: String(email) });
+    const { reason, record } = await verifyAddress({
+      ...options,
+      email: typeof email === 'string' ? email : '',
+    });
     return { statusCode: 200, body: JSON.stringify({ reason, valid: record?.valid ?? null }) };
   } catch (error) {
     if (!isSluiceError(error)) throw error;

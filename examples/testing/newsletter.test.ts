@@ -26,7 +26,8 @@ test('writes to people whose address is valid, and pays for each address once', 
   expect(await whoToWriteTo(client, people)).toEqual(['Ada', 'Cyd']);
   const charged: string[] = [];
   for await (const { address } of service.ledger()) charged.push(address);
-  expect(charged.toSorted()).toEqual(['bad@sluice.test', 'good@sluice.test']);
+  expect(charged).toHaveLength(2);
+  expect(new Set(charged)).toEqual(new Set(['bad@sluice.test', 'good@sluice.test']));
 });
 
 test('pays once, too, when the answer to the launch is lost', async () => {

@@ -3,7 +3,7 @@ import { SluiceError } from '../platform/errors/sluice-error.js';
 import { optionName } from '../platform/text/option-name.js';
 import type { Clause, Outcome } from './clause.js';
 import { Subject } from './subject.js';
-import { Deviation, NotReached } from './shapes.js';
+import { Deviation, NotReached } from './expected.js';
 import { createExchange } from './exchange.js';
 import { section1 } from './clauses/section-1.js';
 import { section2Bodies } from './clauses/section-2-bodies.js';

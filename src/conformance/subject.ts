@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Exchange } from './exchange.js';
-import { arrayOf, type JsonObject, objectOf, Deviation, expectThat, NotReached } from './shapes.js';
+import {
+  arrayOf,
+  type JsonObject,
+  objectOf,
+  Deviation,
+  expectThat,
+  NotReached,
+} from './expected.js';
 
 type VerificationType = 'email' | 'phone';
 

@@ -1,8 +1,11 @@
 import { orAborted } from '../platform/waiting/promises.js';
-import type { EmailVerdict, LiveVerification } from '../service/verification/engine.js';
+import {
+  type EmailVerdict,
+  type LiveVerification,
+  createLiveWork,
+} from '../service/verification/engine.js';
 import { judgeEmail } from '../service/verification/judge-email.js';
 import { isTestDomain } from '../service/verification/test-addresses.js';
-import { createLiveWork } from './schedule/live-work.js';
 import type { MailProbe } from './schedule/mail-probe.js';
 import { type MailOutcome, type SmtpPath, smtpPathOf } from './smtp/questions.js';
 

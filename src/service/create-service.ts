@@ -6,7 +6,6 @@ import type { FaultReport } from './faults/fault.js';
 import { FaultInjector } from './faults/fault-injector.js';
 import { createDispatch } from './http/dispatch.js';
 import { connectionsFor, openFilesLimit, openHttpServer } from './http/http-server.js';
-import { RequestLog } from './http/request-log.js';
 import { RateLimiter } from './http/access.js';
 import { BatchJobs, KeyedMutex } from './batches/batch-jobs.js';
 import {
@@ -15,6 +14,7 @@ import {
   type ServiceOptions,
   type ServiceSettings,
 } from './service-options.js';
+import { RequestLog } from './operations/operation.js';
 import { readLedger, type LedgerEntry } from './operations/credits.js';
 import { Store } from './storage/store.js';
 

@@ -3,7 +3,7 @@
  */
 
 export { createService, type Service } from './create-service.js';
-export type { ServiceOptions } from './service-options.js';
+export type { ServiceOptions, ServiceVariants } from './service-options.js';
 export type { LedgerEntry } from './operations/credits.js';
 
 // Verification by the network
@@ -33,4 +33,3 @@ export { parseFaultPlan, type FaultPlan, type Fault, type FaultReport } from './
 
 // For tests
 export type { Clock } from '../platform/waiting/clock.js';
-export type { ServiceVariants } from './variants.js';

@@ -1,7 +1,6 @@
 import { type Clause, free, notObservable, read, spend } from '../clause.js';
 import { type VerifiedBatch, unitAnswer } from '../subject.js';
-import { verificationTypes } from '../expected.js';
-import { expectTaken, objectOf, expectThat } from '../shapes.js';
+import { verificationTypes, expectTaken, objectOf, expectThat } from '../expected.js';
 
 /** What the service does (spec 1). */
 export const section1: readonly Clause[] = [

@@ -10,8 +10,6 @@ import {
   qualities,
   results,
   xlsxType,
-} from '../expected.js';
-import {
   arrayOf,
   asObject,
   expectFields,
@@ -20,7 +18,7 @@ import {
   objectsWith,
   expectThat,
   NotReached,
-} from '../shapes.js';
+} from '../expected.js';
 
 const summary = {
   batch_uuid: 'uuid',

@@ -1,14 +1,16 @@
 import { type Clause, free, notObservable, notShown, spend } from '../clause.js';
 import { type Subject, unitAnswer } from '../subject.js';
-import { countries, highestTargets, parameterDefaults } from '../expected.js';
 import {
+  countries,
+  highestTargets,
+  parameterDefaults,
   asObject,
   expectRefused,
   expectTaken,
   expectThat,
   NotReached,
   objectOf,
-} from '../shapes.js';
+} from '../expected.js';
 
 const required = { type: 'email', target_country: 'US' } as const;
 

@@ -1,5 +1,5 @@
 import { type Clause, free, notObservable, notShown, spend } from '../clause.js';
-import { expectTaken, expectThat, NotReached } from '../shapes.js';
+import { expectTaken, expectThat, NotReached } from '../expected.js';
 
 const atOnce = 20;
 const launchWords: ReadonlySet<unknown> = new Set([

@@ -1,6 +1,6 @@
 import { type Clause, free, notObservable, notShown, read, spend } from '../clause.js';
 import { unitAnswer } from '../subject.js';
-import { arrayOf, expectRefused, expectTaken, objectOf, expectThat } from '../shapes.js';
+import { arrayOf, expectRefused, expectTaken, objectOf, expectThat } from '../expected.js';
 
 const farFuture = '2999-01-01T00:00:00Z';
 const farPast = '1970-01-02T00:00:00Z';

@@ -1,6 +1,6 @@
 import { type Clause, free, notObservable, notShown, read } from '../clause.js';
 import type { Subject } from '../subject.js';
-import { asObject, expectTaken, expectThat, NotReached } from '../shapes.js';
+import { asObject, expectTaken, expectThat, NotReached } from '../expected.js';
 
 const nowhere = '00000000-0000-4000-8000-000000000000';
 

@@ -1,14 +1,17 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import pLimit from 'p-limit';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { LimitFunction } from 'p-limit';
 import type { CountryCode } from '../../contract/countries.js';
-import type { LiveVerification, PhoneVerdict } from '../../service/verification/engine.js';
+import {
+  type LiveVerification,
+  type PhoneVerdict,
+  createLiveWork,
+} from '../../service/verification/engine.js';
 import {
   judgePhone,
   normalPhone,
   judgeTestNumber,
 } from '../../service/verification/judge-phone.js';
-import { createLiveWork } from '../schedule/live-work.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
 

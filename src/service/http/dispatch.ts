@@ -14,10 +14,10 @@ import {
 } from '../operations/batches.js';
 import { credits, ledger } from '../operations/credits.js';
 import { exportBatch } from '../operations/export-batch.js';
-import type { Handler, ServiceContext } from '../operations/operation.js';
+import type { Handler, ServiceContext, RequestLog } from '../operations/operation.js';
 import { statusPage } from '../operations/status-page.js';
 import { format, verifyUnit } from '../operations/units.js';
-import { withExtraFields } from '../variants.js';
+import { withExtraFields } from '../service-options.js';
 import { authenticate, guardAgainstCsrf, type RateLimiter } from './access.js';
 import {
   HttpProblem,
@@ -26,9 +26,9 @@ import {
   ok,
   type Reply,
   sendReply,
+  notFound,
 } from './reply.js';
-import { logRequest } from './request-log.js';
-import { type Route, Router } from './router.js';
+import type { Clock } from '../../platform/waiting/clock.js';
 
 export interface DispatchOptions {
   readonly service: ServiceContext;
@@ -167,4 +167,88 @@ function createRoutes(injector: FaultInjector | undefined): readonly Route<Distu
     { method: 'GET', path: `${localPrefix}ledger`, keyed: true, handle: ledger },
     { method: 'GET', path: `${localPrefix}faults`, keyed: true, handle: faults },
   ];
+}
+
+/** Stands for a batch's identifier in a path. */
+const uuidPart = '{batch_uuid}';
+
+/** A route. */
+interface Route<Handler> {
+  readonly method: string;
+  /** Path with `{batch_uuid}` for an identifier. */
+  readonly path: string;
+  /** Whether the request must carry a key. */
+  readonly keyed: boolean;
+  readonly handle: Handler;
+}
+
+interface Match<Handler> {
+  readonly route: Route<Handler>;
+  /** The sent value for `{batch_uuid}`. */
+  readonly uuid: string | undefined;
+  readonly query: ReadonlyMap<string, string>;
+}
+
+/** Finds the route of a request. */
+export class Router<Handler> {
+  readonly #known: readonly { readonly route: Route<Handler>; readonly parts: readonly string[] }[];
+
+  constructor(routes: readonly Route<Handler>[]) {
+    this.#known = routes.map((route) => ({ route, parts: route.path.split('/') }));
+  }
+
+  match(method: string, given: string): Match<Handler> {
+    // A client may name the server there too, as it does for a proxy.
+    const target = given.replace(/^https?:\/\/[^/?]*/i, '');
+    const queryAt = target.indexOf('?');
+    const parts = (queryAt === -1 ? target : target.slice(0, queryAt)).split('/');
+    const onPath = this.#known.filter((candidate) => fits(candidate.parts, parts));
+    if (onPath.length === 0) throw notFound('Not Found');
+    const found = onPath.find(({ route }) => route.method === method);
+    if (found === undefined) {
+      const allowed = [...new Set(onPath.map(({ route }) => route.method))].join(', ');
+      throw new HttpProblem(405, 'Method Not Allowed', { headers: { Allow: allowed } });
+    }
+    const uuidAt = found.parts.indexOf(uuidPart);
+    return {
+      route: found.route,
+      uuid: uuidAt === -1 ? undefined : parts[uuidAt],
+      query: parseQuery(queryAt === -1 ? '' : target.slice(queryAt + 1)),
+    };
+  }
+}
+
+function fits(pattern: readonly string[], parts: readonly string[]): boolean {
+  return (
+    pattern.length === parts.length &&
+    pattern.every((part, at) => (part === uuidPart ? parts[at] !== '' : part === parts[at]))
+  );
+}
+
+/** Of a repeated parameter the first counts. */
+function parseQuery(text: string): Map<string, string> {
+  const query = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (!query.has(name)) query.set(name, value);
+  }
+  return query;
+}
+
+/** Logs a request when its answer is over, with what is known by then. */
+function logRequest(
+  { method = '' }: IncomingMessage,
+  response: ServerResponse,
+  { requests, clock }: { readonly requests: RequestLog; readonly clock: Clock },
+): { path: string | null; account: string } {
+  const known: { path: string | null; account: string } = { path: null, account: '' };
+  const atMs = clock.wallNow();
+  const startedAt = performance.now();
+  response.once('close', () => {
+    const tookMs = performance.now() - startedAt;
+    const status = response.headersSent ? response.statusCode : null;
+    // The status page requests itself every few seconds, and would push out everything else.
+    if (known.path === '/' && status === 200) return;
+    requests.add({ atMs, method, ...known, status, tookMs });
+  });
+  return known;
 }

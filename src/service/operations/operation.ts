@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { notFound, type Reply } from '../http/reply.js';
-import { parseUuid } from '../http/router.js';
+import { batchUuid } from '../../contract/bodies.js';
+import { validationError } from '../http/read-request.js';
 import type { Batch } from '../storage/batch.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
 import type { ResultCaches } from '../storage/result-caches.js';
-import type { RequestLog } from '../http/request-log.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { VerificationEngine } from '../verification/engine.js';
 import type { FaultReport } from '../faults/fault.js';
 import type { BatchJobs, KeyedMutex } from '../batches/batch-jobs.js';
 import type { Store } from '../storage/store.js';
-import type { Variants } from '../variants.js';
+import type { Variants } from '../service-options.js';
 
 /** A request for its operation. */
 export interface Call {
@@ -51,6 +51,13 @@ export async function openAccountBatch<Opened>(
   }
 }
 
+/** Validates a `{batch_uuid}` before use. */
+function parseUuid(given: string | undefined): string {
+  const parsed = batchUuid.safeParse(given);
+  if (parsed.success) return parsed.data.toLowerCase();
+  throw validationError([{ field: 'batch_uuid', message: 'is not a uuid' }]);
+}
+
 /** Acts on a call's batch in its turn: no other change of the batch intervenes. */
 export function inTurn<Result>(
   call: Call,
@@ -58,6 +65,40 @@ export function inTurn<Result>(
   act: (batch: Batch) => Promise<Result>,
 ): Promise<Result> {
   return service.mutex.take(parseUuid(call.uuid), async () => act(accountBatch(call, service)));
+}
+
+/** An answered request, for people: without its content. */
+export interface LoggedRequest {
+  readonly atMs: number;
+  readonly method: string;
+  /** The known path, or null. */
+  readonly path: string | null;
+  /** Name of the key's account; empty without a valid key. */
+  readonly account: string;
+  /** Null when the connection ended before an answer began. */
+  readonly status: number | null;
+  readonly tookMs: number;
+}
+
+const mostRemembered = 50;
+
+export class RequestLog {
+  #total = 0;
+  #last: readonly LoggedRequest[] = [];
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** The latest first. */
+  get last(): readonly LoggedRequest[] {
+    return this.#last;
+  }
+
+  add(request: LoggedRequest): void {
+    this.#total += 1;
+    this.#last = [request, ...this.#last.slice(0, mostRemembered - 1)];
+  }
 }
 
 /** What the operations work with. */

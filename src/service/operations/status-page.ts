@@ -2,7 +2,6 @@ import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { endlessCredits } from '../account.js';
 import { pageAccounts } from '../http/access.js';
 import { bytesALine } from '../batches/batch-jobs.js';
-import type { LoggedRequest } from '../http/request-log.js';
 import {
   pagePolicy,
   statusHtml,
@@ -11,7 +10,7 @@ import {
   type RunView,
   type RequestView,
 } from './status-html.js';
-import type { ServiceContext, Handler } from './operation.js';
+import type { ServiceContext, Handler, LoggedRequest } from './operation.js';
 import { refundOf, statusOf, type Batch, type Stage } from '../storage/batch.js';
 import type { AccountState } from '../storage/service-state.js';
 

@@ -62,6 +62,7 @@ const tests: Record<string, () => Promise<void>> = {
     expect(stdout.trimEnd().split('\n')).toEqual([
       '{"verification":"verified","reason":"","valid":true}',
       '{"verification":"not_submitted","reason":"contains_comma","valid":null}',
+      '{"verification":"not_submitted","reason":"empty","valid":null}',
     ]);
   },
 

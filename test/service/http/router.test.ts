@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Router } from '../../../src/service/http/router.js';
+import { Router } from '../../../src/service/http/dispatch.js';
 
 it.each([
   '/v1/batch?limit=2',
