@@ -1,4 +1,9 @@
-import { type ExpectedKeys, type ExportParserOptions, readExport } from './export-parser.js';
+import {
+  type ExpectedKeys,
+  type ExportCounts,
+  type ExportParserOptions,
+  readExport,
+} from './export-parser.js';
 import { StagedOutcomes } from './staged-outcomes.js';
 
 /** Results of a batch's addresses; addresses that are not included have none. */
@@ -70,82 +75,123 @@ export async function matchExport(
   addresses: BatchAddresses,
   options: MatchExportOptions,
 ): Promise<MatchedExport> {
-  const staged = new StagedOutcomes();
-  const contested = new Set<number>();
-  let repeated = 0;
-  const onRecord = (number: number, outcome: number): void => {
-    const before = staged.stage(number, outcome);
-    if (before === -1) return;
-    repeated += 1;
-    if (before !== outcome) contested.add(number);
+  const match = new Match(addresses, options);
+  const { records, unwanted, others } = await match.read(open);
+  const undecided = await match.decide(open);
+  const shared = await match.share(undecided);
+  return {
+    ...match.staged.toArrays(),
+    records,
+    extra: unwanted + match.doubtful,
+    repeated: match.repeated,
+    ambiguous: undecided.size,
+    shared,
+    others,
   };
-  const candidatesOf = rememberLast((key) => addresses.candidates(key));
-  let doubtful = 0;
-  // The key decides. If the record's own address is not in the batch, it may be another form of the key: the
-  // record counts, and is reported. If it is another address of the batch, the record is that one's.
-  const meaningOf = (own: string | undefined, found: Candidates): 'same' | 'other' | 'unknown' => {
+}
+
+type OpenExport = () => Promise<AsyncIterable<Uint8Array>>;
+
+/** The addresses of one batch while an export is joined to them. */
+class Match {
+  readonly staged = new StagedOutcomes();
+  /** Records of addresses that already had one. */
+  repeated = 0;
+  /** Records whose own address is not that of their key. */
+  doubtful = 0;
+  readonly #addresses: BatchAddresses;
+  readonly #options: MatchExportOptions;
+  readonly #contested = new Set<number>();
+  readonly #candidatesOf: (key: string) => Candidates;
+
+  constructor(addresses: BatchAddresses, options: MatchExportOptions) {
+    this.#addresses = addresses;
+    this.#options = options;
+    this.#candidatesOf = rememberLast((key) => addresses.candidates(key));
+  }
+
+  async read(open: OpenExport): Promise<ExportCounts> {
+    const keys = this.#addresses.expected?.();
+    const stage = (number: number, outcome: number): void => this.#stage(number, outcome);
+    return closing(keys, async () =>
+      readExport(await open(), {
+        ...this.#options,
+        ...(keys && { expected: { keys, onRecord: stage } }),
+        isWanted: (key) => this.#isWanted(key),
+        onRecord: (key, outcome, own) => {
+          const found = this.#candidatesOf(key);
+          const meant = this.#meaningOf(own, found);
+          if (meant !== 'same') this.doubtful += 1;
+          if (meant === 'other') return;
+          if (typeof found === 'number') this.#stage(found, outcome);
+          else for (const number of found) this.#contested.add(number);
+        },
+      }),
+    );
+  }
+
+  #stage(number: number, outcome: number): void {
+    const before = this.staged.stage(number, outcome);
+    if (before === -1) return;
+    this.repeated += 1;
+    if (before !== outcome) this.#contested.add(number);
+  }
+
+  /**
+   * The key decides. If the record's own address is not in the batch, it may be another form of the key: the
+   * record counts, and is reported. If it is another address of the batch, the record is that one's.
+   */
+  #meaningOf(own: string | undefined, found: Candidates): 'same' | 'other' | 'unknown' {
     if (own === undefined) return 'same';
-    const numbers = listOf(addresses.candidates(own)).filter((number) => number !== -1);
+    const numbers = listOf(this.#addresses.candidates(own)).filter((number) => number !== -1);
     if (numbers.length === 0) return 'unknown';
     return numbers.some((number) => listOf(found).includes(number)) ? 'same' : 'other';
-  };
-  const isWanted = (key: string): boolean => {
-    const found = candidatesOf(key);
+  }
+
+  #isWanted(key: string): boolean {
+    const found = this.#candidatesOf(key);
     return typeof found === 'number' ? found !== -1 : found.length > 0;
-  };
-  const keys = addresses.expected?.();
-  const { records, unwanted, others } = await closing(keys, async () =>
-    readExport(await open(), {
-      ...options,
-      ...(keys && { expected: { keys, onRecord } }),
-      isWanted,
-      onRecord(key, outcome, own) {
-        const found = candidatesOf(key);
-        const meant = meaningOf(own, found);
-        if (meant !== 'same') doubtful += 1;
-        if (meant === 'other') return;
-        if (typeof found === 'number') onRecord(found, outcome);
-        else for (const number of found) contested.add(number);
-      },
-    }),
-  );
-  const undecided = new Set<number>();
-  if (contested.size > 0) {
-    const claims = new ContestedClaims(contested, await addresses.linesOf(contested));
+  }
+
+  /** Reads the export again where keys conflict. @returns addresses that several records may stand for */
+  async decide(open: OpenExport): Promise<ReadonlySet<number>> {
+    const contested = this.#contested;
+    const undecided = new Set<number>();
+    if (contested.size === 0) return undecided;
+    const claims = new ContestedClaims(contested, await this.#addresses.linesOf(contested));
     await readExport(await open(), {
-      ...options,
-      isWanted,
-      onRecord(key, outcome, own) {
-        const found = candidatesOf(key);
-        if (meaningOf(own, found) !== 'other') claims.add(key, listOf(found), outcome);
+      ...this.#options,
+      isWanted: (key) => this.#isWanted(key),
+      onRecord: (key, outcome, own) => {
+        const found = this.#candidatesOf(key);
+        if (this.#meaningOf(own, found) !== 'other') claims.add(key, listOf(found), outcome);
       },
     });
     for (const number of contested) {
       const outcome = claims.outcomeOf(number);
-      staged.replace(number, outcome);
+      this.staged.replace(number, outcome);
       if (outcome === undefined && claims.isUndecided(number)) undecided.add(number);
     }
+    return undecided;
   }
-  const shared: [number, number][] = [];
-  const hasRecord = (number: number): boolean =>
-    undecided.has(number) || staged.outcomeOf(number) !== undefined;
-  for await (const [number, others] of addresses.spellings?.(staged.size, hasRecord) ?? []) {
-    const found = new Set(others.map((other) => staged.outcomeOf(other)));
-    found.delete(undefined);
-    const [outcome] = found;
-    // Two different records: neither identifies its address.
-    if (outcome !== undefined && found.size === 1) shared.push([number, outcome]);
+
+  /** Gives addresses the record of another spelling of their number. @returns how many */
+  async share(undecided: ReadonlySet<number>): Promise<number> {
+    const { staged } = this;
+    const shared: [number, number][] = [];
+    const hasRecord = (number: number): boolean =>
+      undecided.has(number) || staged.outcomeOf(number) !== undefined;
+    for await (const [number, others] of this.#addresses.spellings?.(staged.size, hasRecord) ??
+      []) {
+      const found = new Set(others.map((other) => staged.outcomeOf(other)));
+      found.delete(undefined);
+      const [outcome] = found;
+      // Two different records: neither identifies its address.
+      if (outcome !== undefined && found.size === 1) shared.push([number, outcome]);
+    }
+    for (const [number, outcome] of shared) staged.stage(number, outcome);
+    return shared.length;
   }
-  for (const [number, outcome] of shared) staged.stage(number, outcome);
-  return {
-    ...staged.toArrays(),
-    records,
-    extra: unwanted + doubtful,
-    repeated,
-    ambiguous: undecided.size,
-    shared: shared.length,
-    others,
-  };
 }
 
 type Candidates = number | readonly number[];

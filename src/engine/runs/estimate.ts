@@ -1,4 +1,5 @@
-import { verificationTypes, type VerificationType } from '../../contract/enums.js';
+import type { VerificationType } from '../../contract/enums.js';
+import type { Client } from '../../client/client.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
 import { checkHistoryService } from '../plan/result-cache.js';
@@ -12,7 +13,14 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { comparedSource, namedSource } from '../../lists/rows/sources/derived-sources.js';
-import { budgetNotices, type LeftToSend, needOf, nothingLeft, readCredits } from './credits.js';
+import {
+  budgetNotices,
+  type LeftToSend,
+  needOf,
+  type SizedBatch,
+  nothingLeft,
+  readCredits,
+} from './credits.js';
 import {
   askedOptions,
   type Estimate,
@@ -31,9 +39,13 @@ import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js
 import { estimateShape } from './options/option-shapes.js';
 import { leftOfShared } from './resume/left-to-send.js';
 import { UnfinishedComparison } from './resume/compare-unfinished.js';
+import type { PlanEntry } from '../stores/journal-entries.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { isSeenAtWork } from '../stores/directory/folders.js';
-import type { FoundHeader } from '../../lists/rows/source.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import type { FoundHeader, Source } from '../../lists/rows/source.js';
+import type { ColumnLayout } from '../columns/column-layout.js';
+import type { Suppressed } from '../plan/suppressed.js';
 import { readSuppressed } from './options/read-suppressed.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
@@ -55,134 +67,121 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   options: EstimateSettings<From> & Needed<Given, TargetChoice>,
 ): Promise<Estimate> {
   checkOptions(options, estimateShape);
-  const { client, history } = options;
   const calledBack = new CalledBack();
-  const onProgress = observedProgress(calledBack.watch(options.onProgress));
-  const { signal = new AbortController().signal } = options;
-  const onChangedCell = calledBack.watch(options.onChangedCell);
+  const asked = askedOf(options, calledBack);
+  const { client, stateDir, signal, onProgress } = asked;
   const onNotice = (given: Notice | string): void => onProgress(noticed(given));
   const service = options.serviceName ?? client?.baseUrl ?? '';
-  checkHistoryService(history, service);
+  checkHistoryService(options.history, service);
   checkCountries(options);
-  const { batchSize = defaults.batchSize } = options;
-  const asked = { ...options, signal, onProgress };
   const { suppressed, lists } = await readSuppressed(options.suppress, asked);
   const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
-  const found = await sourceOf(options.source, options.sink);
-  const named = namedSource(found, namedColumns(options));
-  const isCompared = options.stateDir !== undefined && !named.keep;
-  const source = askedSource(isCompared ? comparedSource(named) : named, options);
+  const source = await repeatableSource(options);
   await sink?.check(countVerified(options));
-  const unfinished =
-    options.stateDir === undefined
-      ? undefined
-      : await UnfinishedComparison.find(options.stateDir, {
-          ...asked,
-          source,
-          sink,
-          client,
-          suppressed,
-          batchSize,
-          files: options.files ?? systemFiles,
-          maxUnknown: undefined,
-          ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
-        });
-  const headers: FoundHeader[] = [];
-  const { reading, layout } = await openList(source, {
-    ...asked,
-    suppressed,
-    onHeaderFound: (header) => headers.push(header),
-  });
+  const decides = lists === undefined ? options.decides : { ...options.decides, suppress: lists };
+  const compared = { ...asked, source, sink, suppressed, decides };
+  const unfinished = await UnfinishedComparison.find(stateDir, compared);
+  const found: FoundHeader[] = [];
+  const onHeaderFound = (header: FoundHeader): number => found.push(header);
+  const { reading, layout } = await openList(source, { ...asked, suppressed, onHeaderFound });
   await unfinished?.begin(layout);
-  const { columns } = layout;
-  const plan = new Plan({
+  const list = new EstimatedList(planFor(layout, suppressed, asked));
+  const validate = sink && (await startValidating({ sink, signal, onProgress }, reading, layout));
+  for await (const chunk of reading.chunks) {
+    signal.throwIfAborted();
+    validateUnsplit(chunk, validate);
+    list.add(chunk);
+    unfinished?.add(chunk);
+    onProgress({ stage: 'reading', rows: list.rows, addresses: list.plan.book.size });
+  }
+  await validate?.end?.();
+  list.end();
+  const doubtful = doubtfulColumns(list.plan);
+  // Nothing has to be stopped: the caller reads the estimate.
+  if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
+  const entryOf = (batches: readonly Batch[]): PlanEntry =>
+    planEntryOf(list.rows, { reading, found }, batches);
+  const stood = await unfinished?.end(entryOf, list);
+  const left = stood?.left ??
+    (await readLeftOfShared(options, onNotice)) ?? { ...nothingLeft, batches: list.batches };
+  for (const each of [...callingCodeNotices(list.plan), ...budgetNotices(left, options)]) {
+    onNotice(each);
+  }
+  await calledBack.settled();
+  const balance = client && (await shownBalance(client, signal, onNotice));
+  return {
+    dry_run: true,
+    input: source.name,
+    output: sink?.name ?? null,
+    service,
+    rows: list.rows,
+    ...askedOptions(options),
+    ...list.figures(left),
+    ...(stood && { unfinished: stood.run }),
+    ...(stateDir !== undefined &&
+      (await isSeenAtWork(stateDir)) && { state_locked: true as const }),
+    balance: balance ?? null,
+  };
+}
+
+/** The options with their defaults, and what they call watched. */
+function askedOf(options: EstimateSettings, calledBack: CalledBack) {
+  return {
+    ...options,
+    client: options.client,
+    files: options.files ?? systemFiles,
+    maxUnknown: undefined,
+    batchSize: options.batchSize ?? defaults.batchSize,
+    signal: options.signal ?? new AbortController().signal,
+    onProgress: observedProgress(calledBack.watch(options.onProgress)),
+    onChangedCell: calledBack.watch(options.onChangedCell),
+  };
+}
+
+/** The source as a run names, compares and splits it. */
+async function repeatableSource(options: EstimateSettings): Promise<Source> {
+  const named = namedSource(await sourceOf(options.source, options.sink), namedColumns(options));
+  const isCompared = options.stateDir !== undefined && !named.keep;
+  return askedSource(isCompared ? comparedSource(named) : named, options);
+}
+
+/** A plan whose batches are counted and kept nowhere. */
+function planFor(
+  layout: ColumnLayout,
+  suppressed: Suppressed | undefined,
+  { onChangedCell, history, ...options }: EstimateSettings & { readonly batchSize: number },
+): Plan {
+  return new Plan({
     ...options,
     layout,
     suppressed,
-    batchSize,
     storage: { append: () => undefined, open: () => [] },
     ...(onChangedCell && {
       onChanged: (cell, submitted, column) =>
-        onChangedCell({ column: columns[column]?.name ?? '', cell, submitted }),
+        onChangedCell({ column: layout.columns[column]?.name ?? '', cell, submitted }),
     }),
     ...(history && {
       seed: history.seed,
       recall: (outcomes) => history.recall(outcomes, false),
     }),
   });
-  const validate = sink && (await startValidating({ sink, signal, onProgress }, reading, layout));
-  const counter = new NotSubmitted(plan);
-  const refused = new RejectedCells(plan);
-  const misspelt = new MisspeltDomains(plan);
-  // For anything but an email address, the service usually has no record.
-  const unsettled = plan.outcomes.idOf('no_result', 'no_record');
-  const batches: Batch[] = [];
-  let rows = 0;
-  for await (const chunk of reading.chunks) {
-    signal.throwIfAborted();
-    validateUnsplit(chunk, validate);
-    const tickets = plan.planner.plan(chunk, 0);
-    unfinished?.add(chunk);
-    counter.add(tickets);
-    const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? unsettled);
-    refused.add(outcomes, { chunk, from: 0 });
-    misspelt.add({ chunk, from: 0 }, chunk.length);
-    for (const batch of plan.cutter.take()) batches.push(batch);
-    rows += chunk.length;
-    onProgress({ stage: 'reading', rows, addresses: plan.book.size });
-  }
-  await validate?.end?.();
-  plan.cutter.closeAll();
-  for (const batch of plan.cutter.take()) batches.push(batch);
-  const doubtful = doubtfulColumns(plan);
-  // Nothing has to be stopped: the caller reads the estimate.
-  if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
-  const compared = await unfinished?.end(
-    (planned) => planEntryOf(rows, { reading, found: headers }, planned),
-    { plan, batches },
+}
+
+/** @returns `undefined` where it cannot be read now */
+async function shownBalance(
+  client: Client,
+  signal: AbortSignal,
+  onNotice: (given: Notice) => void,
+): Promise<Estimate['balance'] | undefined> {
+  const read = await readCredits(client, { signal, clock: systemClock }, (why) =>
+    onNotice(notice('balance_not_compared', { why })),
   );
-  const left = compared?.left ??
-    (await readLeftOfShared(options, onNotice)) ?? { ...nothingLeft, batches };
-  for (const each of [...callingCodeNotices(plan), ...budgetNotices(left, options)]) {
-    onNotice(each);
-  }
-  await calledBack.settled();
-  const balance =
-    client &&
-    (await readCredits(client, { signal, clock: systemClock }, (why) =>
-      onNotice(notice('balance_not_compared', { why })),
-    ));
-  const ofType = (type: VerificationType): TypeEstimate | null =>
-    layout.columns.some((column) => column.type === type)
-      ? typeEstimate(type, { plan, left, counter })
-      : null;
-  const trouble = refused.countries();
-  const [email = null, phone = null] = verificationTypes.map(ofType);
-  return {
-    dry_run: true,
-    input: source.name,
-    output: sink?.name ?? null,
-    service,
-    rows,
-    ...askedOptions(options),
-    email,
-    phone,
-    columns: columns.map(({ name, type: of }, column) => ({
-      name,
-      type: of,
-      ...columnHints(column, { plan, refused, misspelt }),
-    })),
-    ...(trouble && { countries: trouble }),
-    ...(compared && { unfinished: compared.run }),
-    ...(options.stateDir !== undefined &&
-      (await isSeenAtWork(options.stateDir)) && { state_locked: true as const }),
-    balance: balance ? { email: balance.email_credit, phone: balance.phone_credit } : null,
-  };
+  return read && { email: read.email_credit, phone: read.phone_credit };
 }
 
 /** @returns `undefined` where it has not begun, or is unknown */
 async function readLeftOfShared(
-  { store, retryFailed }: Pick<EstimateSettings, 'store' | 'retryFailed'>,
+  { store, retryFailed }: EstimateSettings,
   onNotice: (given: Notice) => void,
 ): Promise<LeftToSend | undefined> {
   try {
@@ -194,57 +193,99 @@ async function readLeftOfShared(
   }
 }
 
-function typeEstimate(
-  type: VerificationType,
-  {
-    plan,
-    left,
-    counter,
-  }: { readonly plan: Plan; readonly left: LeftToSend; readonly counter: NotSubmitted },
-): TypeEstimate {
-  const { submittable, addresses, recalled } = plan.planner.counts[type];
-  const groups = new Map<string, GroupEstimate>();
-  for (const batch of left.batches) {
-    if (batch.group.type !== type) continue;
-    const { country } = batch.group;
-    const group = groups.get(country) ?? { country, addresses: 0, batches: 0 };
-    groups.set(country, {
-      country,
-      addresses: group.addresses + batch.addresses,
-      batches: group.batches + 1,
-    });
-  }
-  return {
-    addresses,
-    from_history: recalled,
-    duplicates: submittable - addresses,
-    not_submitted: counter.of(type),
-    groups: [...groups.values()],
-    credits: needOf(left.batches, type).needed,
-  };
-}
+type ListFigures = Pick<Estimate, 'email' | 'phone' | 'columns' | 'countries'>;
 
-/** Counts cells that cannot be sent. */
-class NotSubmitted {
-  readonly #plan: Plan;
-  readonly #counts = { email: new Map<string, number>(), phone: new Map<string, number>() };
+/** A list that is planned and not sent. */
+class EstimatedList {
+  readonly plan: Plan;
+  readonly batches: Batch[] = [];
+  rows = 0;
+  /** By type and reason: cells that cannot be sent. */
+  readonly #notSubmitted = { email: new Map<string, number>(), phone: new Map<string, number>() };
+  readonly #refused: RejectedCells;
+  readonly #misspelt: MisspeltDomains;
+  /** For anything but an email address, the service usually has no record. */
+  readonly #unsettled: number;
 
   constructor(plan: Plan) {
-    this.#plan = plan;
+    this.plan = plan;
+    this.#refused = new RejectedCells(plan);
+    this.#misspelt = new MisspeltDomains(plan);
+    this.#unsettled = plan.outcomes.idOf('no_result', 'no_record');
   }
 
-  add(tickets: Uint32Array): void {
-    const { columns } = this.#plan.layout;
+  add(chunk: RowChunk): void {
+    const tickets = this.plan.planner.plan(chunk, 0);
+    this.#count(tickets);
+    const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? this.#unsettled);
+    this.#refused.add(outcomes, { chunk, from: 0 });
+    this.#misspelt.add({ chunk, from: 0 }, chunk.length);
+    this.#takeBatches();
+    this.rows += chunk.length;
+  }
+
+  #count(tickets: Uint32Array): void {
+    const { columns } = this.plan.layout;
     for (const [index, ticket] of tickets.entries()) {
       const outcome = settledOutcome(ticket);
       const type = columns[index % columns.length]?.type;
       if (outcome === undefined || type === undefined) continue;
-      const { reason } = this.#plan.outcomes.get(outcome);
-      this.#counts[type].set(reason, (this.#counts[type].get(reason) ?? 0) + 1);
+      const { reason } = this.plan.outcomes.get(outcome);
+      const counts = this.#notSubmitted[type];
+      counts.set(reason, (counts.get(reason) ?? 0) + 1);
     }
   }
 
-  of(type: VerificationType): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#counts[type]);
+  #takeBatches(): void {
+    for (const batch of this.plan.cutter.take()) this.batches.push(batch);
   }
+
+  end(): void {
+    this.plan.cutter.closeAll();
+    this.#takeBatches();
+  }
+
+  /** @param left what a run would send of it */
+  figures(left: LeftToSend): ListFigures {
+    const figures = { plan: this.plan, refused: this.#refused, misspelt: this.#misspelt };
+    const countries = this.#refused.countries();
+    return {
+      email: this.#ofType('email', left),
+      phone: this.#ofType('phone', left),
+      columns: this.plan.layout.columns.map(({ name, type }, column) => ({
+        name,
+        type,
+        ...columnHints(column, figures),
+      })),
+      ...(countries && { countries }),
+    };
+  }
+
+  /** @returns `null` where no column of the type is verified */
+  #ofType(type: VerificationType, left: LeftToSend): TypeEstimate | null {
+    if (!this.plan.layout.columns.some((column) => column.type === type)) return null;
+    const { submittable, addresses, recalled } = this.plan.planner.counts[type];
+    return {
+      addresses,
+      from_history: recalled,
+      duplicates: submittable - addresses,
+      not_submitted: Object.fromEntries(this.#notSubmitted[type]),
+      groups: groupsOf(left.batches.filter(({ group }) => group.type === type)),
+      credits: needOf(left.batches, type).needed,
+    };
+  }
+}
+
+function groupsOf(batches: readonly SizedBatch[]): readonly GroupEstimate[] {
+  const groups = new Map<string, GroupEstimate>();
+  for (const { group, addresses } of batches) {
+    const { country } = group;
+    const before = groups.get(country) ?? { country, addresses: 0, batches: 0 };
+    groups.set(country, {
+      country,
+      addresses: before.addresses + addresses,
+      batches: before.batches + 1,
+    });
+  }
+  return [...groups.values()];
 }

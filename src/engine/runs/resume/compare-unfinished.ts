@@ -63,11 +63,11 @@ export class UnfinishedComparison {
    * @throws StateError `state_damaged`, OutputError
    */
   static async find(
-    stateDir: string,
+    stateDir: string | undefined,
     options: ComparedOptions,
   ): Promise<UnfinishedComparison | undefined> {
-    const stored =
-      options.fresh === true ? undefined : await readDirectoryState(options.files, stateDir);
+    if (stateDir === undefined || options.fresh === true) return undefined;
+    const stored = await readDirectoryState(options.files, stateDir);
     if (!stored?.state.run || !hasSent(stored.state)) return undefined;
     const given = withRetriableExports({ ...options, onProgress: undefined }, stored.state);
     if (isOver(stored.state, given.retryFailed)) return undefined;
