@@ -1,6 +1,6 @@
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import type { Clock } from '../index.js';
-import type { Message } from './messages/message.js';
+import type { Message } from './messages/catalogue.js';
 
 /** An option's value: how it is shown, completed and parsed. */
 export interface OptionType<Value = unknown> {

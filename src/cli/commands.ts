@@ -1,12 +1,13 @@
 import type { OptionNaming } from '../platform/text/option-name.js';
 import { shellQuote } from '../platform/text/printable.js';
 import { type Command, libraryNameOf, type OptionDefinition } from './command.js';
+import { formatCommand } from './commands/batch-files.js';
 import { batchCommand } from './commands/batch.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { doctorCommand } from './commands/doctor.js';
 import { historyCommand } from './commands/history.js';
 import { serveCommand } from './commands/serve.js';
-import { checkCommand, creditsCommand, formatCommand } from './commands/single-requests.js';
+import { checkCommand, creditsCommand } from './commands/single-requests.js';
 import { loadStatementCommand, storeCommand } from './commands/sql.js';
 import { abandonCommand, statusCommand } from './commands/runs.js';
 import { targetsCommand } from './commands/targets.js';

@@ -18,7 +18,7 @@ import {
   programName,
   omitUndefined,
 } from './command.js';
-import { type FieldsOf, message } from './messages/message.js';
+import { type FieldsOf, message } from './messages/catalogue.js';
 import { outageMessage } from './messages/end-messages.js';
 import { readOptionFile } from './options/config-file.js';
 import { count, duration, path, patience, text } from './options/option-types.js';

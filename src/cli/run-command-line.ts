@@ -27,7 +27,7 @@ import { asksNetwork } from './options/engine-options.js';
 import { checkRules } from './options/option-types.js';
 import { parseCommandLine } from './options/parse-command-line.js';
 import { endWith, start, asksVersion, printVersion } from './process/start.js';
-import { message } from './messages/message.js';
+import { message } from './messages/catalogue.js';
 import { Logger } from './terminal/logger.js';
 import { print, printLines } from './terminal/print.js';
 import { restoreCollections } from './process/v8-tuning.js';

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
+import * as z from 'zod';
 import {
   uploadedBatch,
   type UploadAnswer,
+  type FormatAnswer,
   exportFormats,
   type ExportFormat,
 } from '../../contract/index.js';
-import { ContractError, isSluiceError } from '../../index.js';
+import {
+  ContractError,
+  isSluiceError,
+  ConfigurationError,
+  InputError,
+  type UploadFile,
+} from '../../index.js';
 import { checkOutputPath } from '../../lists/files/outputs/output-path.js';
 import { writeOutputFile } from '../../lists/files/outputs/output-file.js';
 import { printableLine } from '../../platform/text/printable.js';
@@ -18,7 +26,6 @@ import {
   programName,
   type Called,
 } from '../command.js';
-import { openLineFile } from '../endpoints/line-file.js';
 import { standard } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
 import {
@@ -32,9 +39,17 @@ import {
 } from '../options/batch-options.js';
 import { text, choice, path } from '../options/option-types.js';
 import { onlyPath, onlyBatch } from '../options/parse-command-line.js';
-import { serviceOptions, withService } from '../connect.js';
-import { message } from '../messages/message.js';
+import {
+  type ConnectionOption,
+  serviceOptions,
+  singleConnectionOptions,
+  withAnyService,
+  withService,
+} from '../connect.js';
+import { fieldsText, textTable } from '../terminal/text-table.js';
+import { message } from '../messages/catalogue.js';
 import { jsonOption, printAnswer, printBytes, printJson } from '../terminal/print.js';
+import { open, stat } from 'node:fs/promises';
 
 const uploadOptions = defineOptions([
   typeOption,
@@ -180,4 +195,133 @@ async function* wholeExport(
 
 function formatOf(output: string): ExportFormat {
   return output.toLowerCase().endsWith('.xlsx') ? 'xlsx' : 'json';
+}
+
+export const formatCommand = defineCommand({
+  name: 'format',
+  usage: '<file.txt> --type <type> --country <CC> [options]',
+  summary: 'Normalize the format of addresses, one a line; it costs nothing.',
+  options: [typeOption, countryOption, jsonOption, ...singleConnectionOptions],
+  examples: [
+    'sluice format phones.txt --type phone --country US --local',
+    'sluice format phones.txt --type phone --country US --local --json',
+  ],
+  run: formatFile,
+});
+
+async function formatFile(
+  input: CommandInput<ConnectionOption | 'type' | 'country' | 'json'>,
+): Promise<number> {
+  const { options, signal } = input;
+  const path = onlyPath(input, 'name one file that holds an address on each line');
+  const form = { type: readType(options), target_country: readCountry(options) };
+  const file = await openLineFile(path);
+  const answer = await withAnyService(input, (client) =>
+    client.format({ ...form, file }, { signal }),
+  );
+  await printAnswer(input, answer, () => describeFormat(answer));
+  return isOk(answer) ? exitCodes.done : exitCodes.someFailed;
+}
+
+/** The specification shows nothing of the answer: this is the local service's; others are shown unchanged. */
+const pairs = z.looseObject({
+  results: z.array(z.looseObject({ input: z.string(), formatted: z.string().nullable() })),
+});
+
+function describeFormat(answer: FormatAnswer): string {
+  const parsed = pairs.safeParse(answer);
+  if (!parsed.success) return fieldsText(answer);
+  return textTable(parsed.data.results.map(({ input, formatted }) => [input, formatted ?? '-']));
+}
+
+/** A problem of the outcome is in the field `status` of a 200 (spec 7). */
+const troubled = z.looseObject({ status: z.enum(['error', 'parse_error', 'empty']) });
+
+function isOk(answer: FormatAnswer): boolean {
+  return !troubled.safeParse(answer).success;
+}
+
+const chunkBytes = 256 * 1024;
+
+/**
+ * Opens a file of addresses, one a line, to be sent unchanged. It is scanned first: an invalid batch file is
+ * refused before anything is sent.
+ */
+export async function openLineFile(path: string): Promise<UploadFile> {
+  const sizeBytes = await sizeOf(path);
+  const check = createLineCheck(path);
+  for await (const chunk of bytesOf(path)) check.take(chunk);
+  check.end();
+  return { sizeBytes, open: () => bytesOf(path) };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const found = await stat(path);
+    if (found.isFile()) return found.size;
+  } catch (cause) {
+    throw new InputError(`cannot read ${path}`, { code: 'input_unreadable', cause });
+  }
+  throw new InputError(`${path} is not a file`, { code: 'input_unreadable' });
+}
+
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, undefined> {
+  let file;
+  try {
+    file = await open(path);
+    yield* file.createReadStream({
+      highWaterMark: chunkBytes,
+      autoClose: false,
+    }) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw new InputError(`cannot read ${path}`, { code: 'input_unreadable', cause });
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Characters that a line must not hold, and its end. */
+const notable = /[\n,\uFEFF\u2028\u2029\p{Cc}]/gu;
+
+const troubles: ReadonlyMap<string, string> = new Map([
+  [',', 'holds a comma: a batch file is not CSV'],
+  ['\r', 'ends with a carriage return: lines end with LF alone'],
+  ['\uFEFF', 'holds a byte-order mark'],
+]);
+
+/** "One address a line, without a header row, without commas" (spec 1); UTF-8 without a byte-order mark. */
+function createLineCheck(path: string): { take(chunk: Uint8Array): void; end(): void } {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let line = 1;
+  let isLineEmpty = true;
+  const refuse = (trouble: string): never => {
+    throw new ConfigurationError(
+      `${path}, line ${line}: ${trouble}; sluice verify takes lists of any form`,
+    );
+  };
+  const decode = (chunk: Uint8Array | undefined): string => {
+    try {
+      return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
+    } catch {
+      return refuse('is not UTF-8, or the line before or after it');
+    }
+  };
+  const take = (text: string): void => {
+    let taken = 0;
+    for (const { 0: character, index } of text.matchAll(notable)) {
+      if (character !== '\n') refuse(troubles.get(character) ?? 'holds a control character');
+      if (isLineEmpty && index === taken) refuse('is blank');
+      taken = index + 1;
+      line += 1;
+      isLineEmpty = true;
+    }
+    if (taken < text.length) isLineEmpty = false;
+  };
+  return {
+    take: (chunk) => take(decode(chunk)),
+    end: () => {
+      take(decode(undefined));
+      if (line === 1 && isLineEmpty) refuse('the file is empty');
+    },
+  };
 }

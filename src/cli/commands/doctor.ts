@@ -14,7 +14,7 @@ import {
   type Surroundings,
 } from '../command.js';
 import { exitCodeOf, exitCodes } from '../process/exit-code.js';
-import { message, sentencesOf } from '../messages/message.js';
+import { message, sentencesOf } from '../messages/catalogue.js';
 import { errorText } from '../messages/describe-error.js';
 import { noArguments } from '../options/parse-command-line.js';
 import { chooseTarget, type Target, targetOptions } from '../connect.js';

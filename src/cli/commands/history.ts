@@ -3,7 +3,7 @@ import { recordFields } from '../../contract/index.js';
 import { ConfigurationError, History, type HistoryResult, type HistoryStats } from '../../index.js';
 import { defineCommand, type CommandInput, programName } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
-import { maxAgeOption, waitLockOption } from '../options/history-options.js';
+import { maxAgeOption, waitLockOption } from '../options/store-options.js';
 import { jsonText, print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';

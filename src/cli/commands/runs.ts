@@ -33,7 +33,7 @@ import { resolvePath } from '../endpoints/locations.js';
 import { confirmDiscard, leftMessages } from '../job/questions.js';
 import { exitCodes } from '../process/exit-code.js';
 import { errorText } from '../messages/describe-error.js';
-import { message } from '../messages/message.js';
+import { message } from '../messages/catalogue.js';
 import { onlyPath } from '../options/parse-command-line.js';
 import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../options/store-options.js';
 import { terminal } from '../terminal/ask-person.js';

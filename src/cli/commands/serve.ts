@@ -8,7 +8,7 @@ import {
   type NameOf,
   omitUndefined,
 } from '../command.js';
-import { message } from '../messages/message.js';
+import { message } from '../messages/catalogue.js';
 import { codeOf, errorText } from '../messages/describe-error.js';
 import { exitCodes } from '../process/exit-code.js';
 import { amount, count, delay, notWith, path, text, whole } from '../options/option-types.js';

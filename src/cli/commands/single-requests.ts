@@ -1,10 +1,8 @@
-import * as z from 'zod';
 import {
   defaultUnitRequest,
   verificationTypes,
   type UnitAnswer,
   type UnitRequest,
-  type FormatAnswer,
 } from '../../contract/index.js';
 import { ConfigurationError } from '../../index.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
@@ -15,24 +13,16 @@ import {
   type ParsedOptions,
   type NameOf,
 } from '../command.js';
-import { openLineFile } from '../endpoints/line-file.js';
 import { exitCodes } from '../process/exit-code.js';
 import { fieldsText, textTable } from '../terminal/text-table.js';
-import {
-  countryOption,
-  findCountry,
-  readType,
-  readCountry,
-  typeOption,
-} from '../options/batch-options.js';
+import { countryOption, findCountry, readType } from '../options/batch-options.js';
 import { choice } from '../options/option-types.js';
-import { noArguments, onlyArgument, onlyPath } from '../options/parse-command-line.js';
+import { noArguments, onlyArgument } from '../options/parse-command-line.js';
 import {
   askPaid,
   serviceOptions,
   type ServiceOption,
   singleConnectionOptions,
-  type ConnectionOption,
   withService,
   withAnyService,
 } from '../connect.js';
@@ -115,48 +105,4 @@ function flattened(answer: UnitAnswer): unknown {
   const { result, ...others } = answer;
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return answer;
   return { ...result, ...others };
-}
-
-export const formatCommand = defineCommand({
-  name: 'format',
-  usage: '<file.txt> --type <type> --country <CC> [options]',
-  summary: 'Normalize the format of addresses, one a line; it costs nothing.',
-  options: [typeOption, countryOption, jsonOption, ...singleConnectionOptions],
-  examples: [
-    'sluice format phones.txt --type phone --country US --local',
-    'sluice format phones.txt --type phone --country US --local --json',
-  ],
-  run: formatFile,
-});
-
-async function formatFile(
-  input: CommandInput<ConnectionOption | 'type' | 'country' | 'json'>,
-): Promise<number> {
-  const { options, signal } = input;
-  const path = onlyPath(input, 'name one file that holds an address on each line');
-  const form = { type: readType(options), target_country: readCountry(options) };
-  const file = await openLineFile(path);
-  const answer = await withAnyService(input, (client) =>
-    client.format({ ...form, file }, { signal }),
-  );
-  await printAnswer(input, answer, () => describe(answer));
-  return isOk(answer) ? exitCodes.done : exitCodes.someFailed;
-}
-
-/** The specification shows nothing of the answer: this is the local service's; others are shown unchanged. */
-const pairs = z.looseObject({
-  results: z.array(z.looseObject({ input: z.string(), formatted: z.string().nullable() })),
-});
-
-function describe(answer: FormatAnswer): string {
-  const parsed = pairs.safeParse(answer);
-  if (!parsed.success) return fieldsText(answer);
-  return textTable(parsed.data.results.map(({ input, formatted }) => [input, formatted ?? '-']));
-}
-
-/** A problem of the outcome is in the field `status` of a 200 (spec 7). */
-const troubled = z.looseObject({ status: z.enum(['error', 'parse_error', 'empty']) });
-
-function isOk(answer: FormatAnswer): boolean {
-  return !troubled.safeParse(answer).success;
 }

@@ -11,7 +11,7 @@ import { exitCodes } from '../process/exit-code.js';
 import { text, choice } from '../options/option-types.js';
 import { onlyPath } from '../options/parse-command-line.js';
 import { storeUrlOf } from '../options/store-options.js';
-import { message } from '../messages/message.js';
+import { message } from '../messages/catalogue.js';
 import { print } from '../terminal/print.js';
 
 export const storeCommand = defineCommand({

@@ -1,4 +1,4 @@
-import { RunReports } from '../../index.js';
+import { ConfigurationError, isSluiceError, RunReports, type RunStatus } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
@@ -14,17 +14,22 @@ import {
   asWritten,
   type Location,
   locationOf,
+  pathOf,
   refuseUnquoted,
+  resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import { openReports } from '../job/open-reports.js';
-import { prepareJob, type RunParts } from '../job/prepare-job.js';
-import type { Message } from '../messages/message.js';
+import { filesAmong, prepareJob, type RunParts } from '../job/prepare-job.js';
+import { asksNetwork } from '../options/engine-options.js';
+import { print } from '../terminal/print.js';
+import { message, type Message } from '../messages/catalogue.js';
 import { messageKey } from '../terminal/logger.js';
 import { progressMode } from '../terminal/progress-lines.js';
 import { Reporter } from '../terminal/reporter.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
-import { reportStopped, type RunContext } from '../messages/failure-messages.js';
+import { codeOf, errorText } from '../messages/describe-error.js';
+import { paidInVainMessages, type RunContext, stopMessages } from '../messages/end-messages.js';
+import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import {
   refuseStandardInput,
   sharedRunOf,
@@ -139,6 +144,38 @@ async function reportIfStopped(
   }
 }
 
+/** @throws ConfigurationError, OutputError before anything is read */
+async function openReports(
+  { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
+  to: Location,
+): Promise<RunReports> {
+  const report = options.text('report');
+  const summary = options.text('summary');
+  if (report === standard) {
+    throw new ConfigurationError('--report needs the name of a file, such as report.html');
+  }
+  if (summary === standard && to.path === standard) {
+    throw new ConfigurationError(
+      '--summary - and the output cannot both be standard output: give the output a file with -o',
+    );
+  }
+  return RunReports.open({
+    // A trial keeps the reports of the last night.
+    report: options.has('dry-run') ? undefined : report,
+    summary: summary === standard ? async (text) => print(text, stdout) : summary,
+    besides: filesAmong([
+      ...positionals.map((path) => resolvePath(cwd, path)),
+      pathOf(to),
+      options.text('rejects'),
+    ]),
+    asksNetwork: asksNetwork(options),
+    isShared: options.has('store'),
+    keepsQuality: options.has('keep-quality'),
+    hasHistory: options.has('history') || undefined,
+    isRepeated: options.has('key'),
+  });
+}
+
 async function estimateList(
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
@@ -169,24 +206,76 @@ async function verifyTo(
   });
   run.store = await sharedRunOf(input, storePatience(options));
   if (run.store) refuseStandardInput(input.positionals);
-  const { job, history, sink, reportSummary, exitCode } = await prepareJob(to, input, parts);
+  const { job, history, sink, exitCode } = await prepareJob(to, input, parts);
   try {
     const isOutputHeldBack = await isHeldBack(to, sink, options);
     const isDurable = options.has('state') || isOutputHeldBack;
     const stateDir = isDurable && !run.store ? run.stateDir : undefined;
     if (options.has('dry-run')) {
       await reports.begin();
-      await reportSummary(await dryRun(job, { stateDir, store: run.store }, reports));
+      await job.reportSummary(await dryRun(job, { stateDir, store: run.store }, reports));
     } else if (run.store) {
       await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {
       run.isStreaming = true;
       const output = to.path === standard ? null : run.output;
-      await reportSummary(await stream(job, output));
+      await job.reportSummary(await stream(job, output));
     } else await runDurably(job, stateDir);
     input.keepCode?.();
     return exitCode();
   } finally {
     await history?.close();
   }
+}
+
+async function reportStopped(
+  error: unknown,
+  run: RunContext,
+  reporter: Reporter,
+  reports: RunReports,
+): Promise<number> {
+  const exitCode = exitCodeOf(error);
+  reporter.failed(error);
+  const { batches, launched } = reporter.launched();
+  const { input, output, noMoreOpenThan, isStreaming } = run;
+  const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
+  const { unwritten, status, creditsBefore, next } = await reports.stopped(end, {
+    input,
+    output,
+    noMoreOpenThan,
+    ...whatIsKept(run, launched),
+  });
+  reporter.report([
+    ...unwritten.map((cause) =>
+      message('no_report', { code: codeOf(cause), message: errorText(cause) }),
+    ),
+    ...(isStreaming ? [] : stopMessages(error, status, next, run)),
+    ...(creditsBefore ? [message('credits_before', creditsBefore)] : []),
+    // Without a state that can be read, only this process knows what it has launched.
+    ...(isStreaming || !status ? paidInVainMessages(batches, launched) : []),
+  ]);
+  // Where nothing was sent, the error is the last line.
+  const hasNoRun = error instanceof Interruption && run.isBegun !== true && !status;
+  if (exitCode !== exitCodes.usage && !hasNoRun) reporter.stopped(input, end);
+  return exitCode;
+}
+
+function whatIsKept(
+  { isStreaming, store, stateDir }: RunContext,
+  launchedCredits: RunStatus['launchedCredits'],
+): Partial<Pick<Parameters<RunReports['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
+  if (store) return { store, launchedCredits };
+  return isStreaming ? { launchedCredits } : { stateDir };
+}
+
+function reasonOf(error: unknown): string {
+  if (isSluiceError(error)) return error.code;
+  if (!(error instanceof Interruption)) return 'defect';
+  return error.exitCode === 130 ? 'interrupted' : 'terminated';
+}
+
+/** The trace of a defect goes to standard error alone: it may contain anything. */
+function messageOf(error: unknown): string {
+  if (exitCodeOf(error) !== exitCodes.defect) return errorText(error);
+  return 'this is a defect in Sluice; standard error has its trace';
 }

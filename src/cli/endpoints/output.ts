@@ -27,7 +27,7 @@ import {
   locationOf,
   listAt,
 } from './locations.js';
-import { message, type Message } from '../messages/message.js';
+import { message, type Message } from '../messages/catalogue.js';
 
 /** @param namedAs name whose ending decides the format. @default the place's own */
 export function findOutput(

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { ConfigurationError, parseCountry } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
@@ -20,11 +19,11 @@ import {
 } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
 import type { EstimatedJob } from '../job/run-job.js';
-import { message } from '../messages/message.js';
+import { message } from '../messages/catalogue.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import { ask, type Person } from '../terminal/ask-person.js';
+import { ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
-import type { AddedOption, ChosenCountry } from './choose-country.js';
+import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
 
 export interface GuideContext {
   readonly reporter: Reporter;
@@ -33,70 +32,87 @@ export interface GuideContext {
   readonly verify: (added: readonly AddedOption[]) => Promise<number>;
 }
 
-/**
- * @param added detected options, to which the person's answers are added
- * @param proposed the output among them, if it was not given
- */
+interface Proposal {
+  /** Detected options, to which the person's answers are added. */
+  readonly added: AddedOption[];
+  /** The output among them, if it was not given. */
+  readonly proposed: string | undefined;
+  /** The country of rows without one, as far as it is known. */
+  readonly fallback?: ChosenCountry['fallback'];
+}
+
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
-  {
-    added,
-    proposed,
-    fallback,
-  }: {
-    readonly added: AddedOption[];
-    readonly proposed: string | undefined;
-    /** The country of rows without one, as far as it is known. */
-    readonly fallback?: ChosenCountry['fallback'];
-  },
+  { added, proposed, fallback }: Proposal,
 ): Promise<number> {
-  const { options, cwd, signal } = input;
-  const { reporter, person, estimate, verify } = context;
-  const command = (...more: readonly AddedOption[]): readonly AddedOption[] => [...added, ...more];
-  const show = (all: readonly AddedOption[], what?: string): void =>
-    showCommand(all, input, reporter, what);
+  const { options, cwd } = input;
+  const { reporter, estimate, verify } = context;
   if (options.has('dry-run')) {
-    show(command());
-    return verify(command());
+    showCommand(added, input, reporter);
+    return verify(added);
   }
-  let counted = await estimate(command());
-  const { countries } = counted.estimate;
-  const isAsked = (countries?.missing ?? 0) > 0 && !options.has('country');
-  if (countries) reporter.report([message('countries', { countries, is_asked: isAsked })]);
-  if (isAsked) {
-    if (fallback) reporter.report([message('fallback_country', fallback)]);
-    const question = 'Country for these rows, such as US or Germany [Enter: do not send them]:';
-    const country = fallback?.country ?? (await countryAnswered(question, context, signal, true));
-    if (country !== undefined) {
-      added.push(['country', country]);
-      counted = await estimate(command());
-    }
-  }
+  let counted = await countWithCountry({ added, proposed, fallback }, input, context);
   const { rows, service } = counted.estimate;
   const isLong = rows > manyRows && service !== 'local' && !options.has('limit');
   const beside = isLong
     ? trialBeside(proposed ?? options.text('output') ?? standard, input)
     : undefined;
-  const isHistoryAdded = beside !== undefined && !options.has('history');
-  if (isHistoryAdded) {
-    added.push(['history', beside.history]);
-    if (await isTaken(resolvePath(cwd, beside.history))) counted = await estimate(command());
+  const history = options.has('history') ? undefined : beside?.history;
+  if (history !== undefined) {
+    added.push(['history', history]);
+    if (await isTaken(resolvePath(cwd, history))) counted = await estimate(added);
   }
   reporter.report([message('cost', counted.estimate), ...counted.more]);
-  if (isHistoryAdded) reporter.report([message('proposed_history', { history: beside.history })]);
-  show(command());
-  const trial =
+  if (history !== undefined) reporter.report([message('proposed_history', { history })]);
+  showCommand(added, input, reporter);
+  const trial: readonly AddedOption[] | undefined =
     beside && !isTried(counted)
-      ? command(['output', beside.output], ['limit', String(trialRows)])
+      ? [...added, ['output', beside.output], ['limit', String(trialRows)]]
       : undefined;
-  if (trial) show(trial, `a trial of the first ${trialRows} rows`);
+  if (trial) showCommand(trial, input, reporter, `a trial of the first ${trialRows} rows`);
   // Doubts stand right above the question; they decide the answer to Enter.
   reporter.doubtful(counted.doubtful);
-  const isYesNeeded = isYesNeededFor(counted);
-  const yes = isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
+  return startAsAnswered({ added, trial, counted }, input, context);
+}
+
+/** Counts what is sent; where rows have no country, asks for one and counts again. */
+async function countWithCountry(
+  { added, fallback }: Proposal,
+  { options, signal }: CommandInput<VerifyOption>,
+  context: GuideContext,
+): Promise<EstimatedJob> {
+  const { reporter, estimate } = context;
+  const counted = await estimate(added);
+  const { countries } = counted.estimate;
+  const isAsked = (countries?.missing ?? 0) > 0 && !options.has('country');
+  if (countries) reporter.report([message('countries', { countries, is_asked: isAsked })]);
+  if (!isAsked) return counted;
+  if (fallback) reporter.report([message('fallback_country', fallback)]);
+  const question = 'Country for these rows, such as US or Germany [Enter: do not send them]:';
+  const country = fallback?.country ?? (await countryAnswered(question, context, signal, true));
+  if (country === undefined) return counted;
+  added.push(['country', country]);
+  return estimate(added);
+}
+
+async function startAsAnswered(
+  {
+    added,
+    trial,
+    counted,
+  }: {
+    readonly added: readonly AddedOption[];
+    readonly trial: readonly AddedOption[] | undefined;
+    readonly counted: EstimatedJob;
+  },
+  input: CommandInput<VerifyOption>,
+  { reporter, person, verify }: GuideContext,
+): Promise<number> {
+  const { signal } = input;
+  const yes = isYesNeededFor(counted) ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question(trial && rows, counted), person, signal).catch(
+    const answer = await ask(question(trial !== undefined, counted), person, signal).catch(
       (error: unknown) => {
         if (signal.aborted) reporter.report([message('not_started', {})]);
         throw error;
@@ -105,10 +121,10 @@ export async function askToStart(
     if (answer === undefined || /^no?$/i.test(answer)) break;
     if (trial && yes.test(answer)) {
       const exitCode = await verify(trial);
-      if (exitCode === exitCodes.done) show(command(), 'all rows');
+      if (exitCode === exitCodes.done) showCommand(added, input, reporter, 'all rows');
       return exitCode;
     }
-    if ((trial ? /^a(?:ll)?$/i : yes).test(answer)) return verify(command());
+    if ((trial ? /^a(?:ll)?$/i : yes).test(answer)) return verify(added);
     if (answer === '') break;
     const choice = trial ? 'y, a or n' : 'y or n';
     const refused = `${shownCell(answer)} is not an answer: type ${choice}`;
@@ -131,11 +147,11 @@ function isYesNeededFor({ isPaidAgain, doubtful, estimate }: EstimatedJob): bool
   return isPaidAgain || doubtful.length > 0 || isShort;
 }
 
-function question(rowsOfLongList: number | undefined, counted: EstimatedJob): string {
+function question(hasTrial: boolean, counted: EstimatedJob): string {
   const isYesNeeded = isYesNeededFor(counted);
-  if (rowsOfLongList !== undefined) {
+  if (hasTrial) {
     const choice = isYesNeeded ? '[y/a/N]' : '[Y/a/n]';
-    return `Start? y: a trial of ${trialRows} rows, a: all ${grouped(rowsOfLongList)}, n: nothing ${choice}`;
+    return `Start? y: a trial of ${trialRows} rows, a: all ${grouped(counted.estimate.rows)}, n: nothing ${choice}`;
   }
   if (!isYesNeeded) return 'Start? [Y/n]';
   return counted.isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
@@ -153,47 +169,6 @@ export function showCommand(
     message('command', { what, command }),
     ...hidden.map((place) => message('hidden_password', { place })),
   ]);
-}
-
-/** How often a question is asked again after an invalid answer. */
-const mostTries = 3;
-
-export async function askCountry(context: GuideContext, signal: AbortSignal): Promise<AddedOption> {
-  const question = 'Country of these addresses, such as US or Germany:';
-  const country = await countryAnswered(question, context, signal);
-  if (country !== undefined) return ['country', country];
-  throw new ConfigurationError(
-    'a target country is needed: run the command again with --country <CC>, such as --country US; nothing was sent',
-    { code: 'country_missing' },
-  );
-}
-
-async function countryAnswered(
-  question: string,
-  { person, reporter }: GuideContext,
-  signal: AbortSignal,
-  mayBeEmpty = false,
-): Promise<string | undefined> {
-  for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question, person, signal);
-    if (answer === undefined || (mayBeEmpty && answer === '')) break;
-    const country = countryIn(answer, reporter);
-    if (country !== undefined) return country;
-  }
-  return undefined;
-}
-
-/** @returns `undefined` for an invalid answer, after reporting why */
-function countryIn(answer: string, reporter: Reporter): string | undefined {
-  try {
-    return parseCountry(answer);
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    const why =
-      answer === '' ? 'the service needs a country: give its code or name' : error.message;
-    reporter.report([message('answer_refused', { message: why })]);
-    return undefined;
-  }
 }
 
 /** Longer lists are tried with their first rows, where verification is paid. */

@@ -1,7 +1,10 @@
-import { parseCountry, type SampledList } from '../../index.js';
+import { ConfigurationError, parseCountry, type SampledList } from '../../index.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
+import { message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
+import { ask, mostTries, type Person } from '../terminal/ask-person.js';
+import type { Reporter } from '../terminal/reporter.js';
 
 export type AddedOption = readonly [name: VerifyOption, value: string | true];
 
@@ -119,6 +122,50 @@ function countryOf(code: string): string | undefined {
   try {
     return parseCountry(code);
   } catch {
+    return undefined;
+  }
+}
+
+interface Asked {
+  readonly person: Person;
+  readonly reporter: Reporter;
+}
+
+export async function askCountry(asked: Asked, signal: AbortSignal): Promise<AddedOption> {
+  const question = 'Country of these addresses, such as US or Germany:';
+  const country = await countryAnswered(question, asked, signal);
+  if (country !== undefined) return ['country', country];
+  throw new ConfigurationError(
+    'a target country is needed: run the command again with --country <CC>, such as --country US; nothing was sent',
+    { code: 'country_missing' },
+  );
+}
+
+/** @returns `undefined` where nobody answers, and for an empty answer where it may be one */
+export async function countryAnswered(
+  question: string,
+  { person, reporter }: Asked,
+  signal: AbortSignal,
+  mayBeEmpty = false,
+): Promise<string | undefined> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const answer = await ask(question, person, signal);
+    if (answer === undefined || (mayBeEmpty && answer === '')) break;
+    const country = countryIn(answer, reporter);
+    if (country !== undefined) return country;
+  }
+  return undefined;
+}
+
+/** @returns `undefined` for an invalid answer, after reporting why */
+function countryIn(answer: string, reporter: Reporter): string | undefined {
+  try {
+    return parseCountry(answer);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const why =
+      answer === '' ? 'the service needs a country: give its code or name' : error.message;
+    reporter.report([message('answer_refused', { message: why })]);
     return undefined;
   }
 }

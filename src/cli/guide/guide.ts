@@ -1,44 +1,37 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ConfigurationError, findColumns, type SampledList, type Source } from '../../index.js';
+import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
+import { ConfigurationError, type SampledList } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { inFileName } from '../../platform/text/printable.js';
-import { isInteractive, type Person } from '../terminal/ask-person.js';
+import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
-import { findSource } from '../endpoints/list-ends.js';
+import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
   findInputs,
-  isDatabase,
   isTaken,
   locationOf,
   pathOf,
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
+import { findStatus } from '../job/questions.js';
+import { message } from '../messages/catalogue.js';
+import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
+import { ask, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { message, type Message } from '../messages/message.js';
-import type { VerifyOption } from '../options/verify-options.js';
 import {
-  askCountry,
   askToStart,
   countryToFillIn,
   type GuideContext,
   showCommand,
   withAdded,
 } from './ask-to-start.js';
-import { type AddedOption, chooseCountry, countryOptions } from './choose-country.js';
-import { offerToResume } from './offer-to-resume.js';
-import { columnMessages, findInSheets, foundMessages, severalMessages } from './find-sheet.js';
+import { type AddedOption, askCountry, chooseCountry, countryOptions } from './choose-country.js';
+import { columnMessages, findForm, foundMessages, severalMessages } from './find-form.js';
 
-/** What programs on Windows write where it is not UTF-8. */
-const windowsEncoding = 'windows-1252';
-
-const noHeaderOption = ['no-header', true] as const;
 const splitOption = ['split-cells', true] as const;
-
-/** A pipe may be slow to give more. */
-const rowsOfPipe = 100;
 
 export function namesNoColumn({ options }: CommandInput<VerifyOption>): boolean {
   return !options.has('email') && !options.has('phone');
@@ -105,59 +98,28 @@ export async function showGuide(
   context: GuideContext,
 ): Promise<number> {
   const { reporter, person } = context;
-  const { env, signal } = input;
   const isLog = input.options.has('json-log');
-  // Cells are shown to the person at the terminal, never in a log.
-  const withCells = person.output.isTTY && !isLog;
   const inputs = await findInputs(input.positionals, input);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
-  const sourceWith = async (...form: readonly AddedOption[]): Promise<Source> =>
-    findSource(inputs, undefined, { ...input, options: withAdded(input.options, form, input.cwd) });
-  const source = await sourceWith();
-  const isReadOnce = source.keep !== undefined && !inputs.some(isDatabase);
   const isNamed = !namesNoColumn(input);
-  const { seen, form, messages } = await findForm(source, {
-    sourceWith,
-    input,
-    isNamed,
-    isSingle: inputs.length === 1 && !isReadOnce,
-    isReadOnce,
-  });
+  const { source, isReadOnce, seen, form, messages } = await findForm(inputs, input, isNamed);
   const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
-  const options = withAdded(
-    input.options,
-    form.filter(([name]) => name !== 'no-header'),
-    input.cwd,
-  );
-  const list = input.positionals.map(showLocation).join(', ');
-  reporter.report([...messages, ...foundMessages(list, found, withCells)]);
-  if (found.contacts.length === 0 && !isNamed) {
-    reporter.report(columnMessages(found, withCells));
-    throw nameThem(
-      found.rows === 0
-        ? `${list} has no rows: check what makes the list, or, for an output without rows, `
-        : `no column of ${list} looks like email addresses or phone numbers; `,
-    );
-  }
-  const several = input.options.has('split-cells') ? [] : severalMessages(found, withCells);
-  reporter.report(several);
-  // Rows that come from one have the same key.
-  const isSplit = several.length > 0 && !input.options.has('key');
+  const formed = form.filter(([name]) => name !== 'no-header');
+  const options = withAdded(input.options, formed, input.cwd);
+  reporter.report(messages);
+  // Cells are shown to the person at the terminal, never in a log.
+  const isSplit = reportFound(found, input, reporter, person.output.isTTY && !isLog);
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   if (isAsked) {
     const output = options.text('output') ?? (await proposedOutput({ ...input, options }));
-    const resumed = await offerToResume(
-      source.name,
-      { output, prefixes: prefixesOf(found, options) },
-      { input, context },
-    );
+    const prefixes = prefixesOf(found, options);
+    const resumed = await offerToResume(source.name, { output, prefixes }, input, context);
     if (resumed) return context.verify(resumed);
   }
-  const country = chooseCountry(options, seen, env);
-  reporter.report([message('found_country', { country: country.added ?? null, why: country.why })]);
-  const chosen = country.added ?? (isAsked ? [await askCountry(context, signal)] : undefined);
+  const { added: country, why, fallback, isOpen = false } = chooseCountry(options, seen, input.env);
+  reporter.report([message('found_country', { country: country ?? null, why })]);
+  const chosen = country ?? (isAsked ? [await askCountry(context, input.signal)] : undefined);
   // The question follows once all rows are counted.
-  const { fallback, isOpen = false } = country;
   const ofOthers = isOpen && !isAsked ? (fallback?.country ?? countryToFillIn) : undefined;
   if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);
   const proposed = options.has('output')
@@ -172,81 +134,97 @@ export async function showGuide(
     ...(ofOthers === undefined ? [] : [['country', ofOthers] as const]),
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
-  if (!isAsked) {
-    showCommand(added, input, reporter);
-    throw new ConfigurationError(
-      `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${added.some(([, value]) => value === countryToFillIn) ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
-    );
-  }
-  return askToStart(input, context, { added, proposed, fallback });
+  if (isAsked) return askToStart(input, context, { added, proposed, fallback });
+  showCommand(added, input, reporter);
+  const isIncomplete = added.some(([, value]) => value === countryToFillIn);
+  throw new ConfigurationError(
+    `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${isIncomplete ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
+  );
 }
 
 /**
- * Finds how a list is read where no option says so: its sheet, whether it lacks a header, its encoding.
+ * Reports the columns of a list.
  *
- * @returns what it seems to hold, and the options that it is read with
+ * @returns whether cells with several addresses are to be split
+ * @throws ConfigurationError where no column is named, and none has addresses
  */
-async function findForm(
-  source: Source,
-  {
-    sourceWith,
-    input,
-    isNamed,
-    isSingle,
-    isReadOnce,
-  }: {
-    readonly sourceWith: (...form: readonly AddedOption[]) => Promise<Source>;
-    readonly input: CommandInput<VerifyOption>;
-    readonly isNamed: boolean;
-    /** Whether it is one input that can be read again: each of several may have another form. */
-    readonly isSingle: boolean;
-    readonly isReadOnce: boolean;
-  },
-): Promise<{
-  readonly seen: SampledList;
-  readonly form: readonly AddedOption[];
-  readonly messages: readonly Message[];
-}> {
-  const { options, signal } = input;
-  const { sheet, messages, found } = await findInSheets(
-    async ({ sheet: name, noHeader }) => {
-      const form: AddedOption[] = name === undefined ? [] : [['sheet', name]];
-      if (noHeader) form.push(noHeaderOption);
-      return form.length === 0 ? source : sourceWith(...form);
-    },
-    {
-      isSheetGiven: options.has('sheet') || !isSingle,
-      mayLackHeader: !isNamed && isSingle,
-      signal,
-      ...(isReadOnce && { rows: rowsOfPipe }),
-    },
-  );
-  const { isHeaderless } = found;
-  const noHeader = isHeaderless ? [noHeaderOption] : [];
-  const encoding = [['encoding', windowsEncoding]] as const;
-  const decoded =
-    found.hasNoText && isSingle && !options.has('encoding')
-      ? await findColumns(await sourceWith(...noHeader, ...encoding), { signal })
-      : undefined;
-  // In UTF-8 text the sign for broken bytes is one of three bytes, which are letters in that encoding.
-  const isDecoded =
-    decoded !== undefined &&
-    !decoded.isOtherScript &&
-    !decoded.all.some(({ title }) => title.includes('\u00ef\u00bf\u00bd'));
+function reportFound(
+  found: SampledList,
+  input: CommandInput<VerifyOption>,
+  reporter: Reporter,
+  withCells: boolean,
+): boolean {
+  const { options, positionals } = input;
+  const list = positionals.map(showLocation).join(', ');
+  reporter.report(foundMessages(list, found, withCells));
+  if (found.contacts.length === 0 && namesNoColumn(input)) {
+    reporter.report(columnMessages(found, withCells));
+    throw nameThem(
+      found.rows === 0
+        ? `${list} has no rows: check what makes the list, or, for an output without rows, `
+        : `no column of ${list} looks like email addresses or phone numbers; `,
+    );
+  }
+  const several = options.has('split-cells') ? [] : severalMessages(found, withCells);
+  reporter.report(several);
+  // Rows that come from one have the same key.
+  return several.length > 0 && !options.has('key');
+}
+
+/** An unfinished run of the list that has paid for some of it. */
+interface PaidRun {
+  /** The options that it was begun with. */
+  readonly added: readonly AddedOption[];
+  readonly question: string;
+}
+
+/**
+ * Offers to continue the unfinished run of a list that has paid for some of it.
+ *
+ * @param list the input, by the name that runs know it by
+ *
+ * @returns the options to continue it with; `undefined` where there is none, or the person declines
+ */
+async function offerToResume(
+  list: string,
+  { output, prefixes }: { readonly output: string; readonly prefixes: readonly AddedOption[] },
+  input: CommandInput<VerifyOption>,
+  { person, reporter }: GuideContext,
+): Promise<readonly AddedOption[] | undefined> {
+  const unfinished = await findPaidRun(list, stateDirectoryOf(locationOf(output, input), input));
+  if (!unfinished) return undefined;
+  const given = new Set(input.options.given().map(([name]) => name));
+  const added: readonly AddedOption[] = [
+    ...unfinished.added.filter(([name]) => !given.has(name)),
+    ...prefixes,
+    ...(given.has('output') ? [] : [['output', output] as const]),
+  ];
+  showCommand(added, input, reporter);
+  const answer = (await ask(unfinished.question, person, input.signal)) ?? 'n';
+  return /^(?:y(?:es)?)?$/i.test(answer) ? added : undefined;
+}
+
+async function findPaidRun(
+  list: string,
+  stateDir: string | undefined,
+): Promise<PaidRun | undefined> {
+  if (stateDir === undefined) return undefined;
+  const status = await findStatus(stateDir);
+  const paid = status && describeCredits(status.launchedCredits);
+  if (paid === undefined || status?.isFinished !== false || status.input !== list) return undefined;
+  const begunWith = (await optionsOfRun(stateDir)) ?? {};
+  const { header, ...others } = begunWith;
+  const added = Object.entries(others).flatMap(([name, given]) => {
+    const known = verifyOptions.find((each) => each.name === name)?.name;
+    const values = Array.isArray(given) ? given : [given];
+    return values.flatMap((value): readonly AddedOption[] => {
+      const isText = typeof value === 'string' || typeof value === 'number';
+      return known && (isText || value === true) ? [[known, isText ? String(value) : true]] : [];
+    });
+  });
   return {
-    seen: isDecoded ? decoded : found,
-    form: [
-      ...(sheet === undefined ? [] : [['sheet', sheet] as const]),
-      ...noHeader,
-      ...(isDecoded ? encoding : []),
-    ],
-    messages: [
-      ...messages,
-      ...(isHeaderless ? [message('no_header', {})] : []),
-      ...(decoded
-        ? [message('found_encoding', { encoding: isDecoded ? windowsEncoding : null })]
-        : []),
-    ],
+    added: header === false ? [['no-header', true], ...added] : added,
+    question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}. Resume it? [Y/n]`,
   };
 }
 

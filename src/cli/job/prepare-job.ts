@@ -4,6 +4,7 @@ import { terminal, type Person } from '../terminal/ask-person.js';
 import {
   ConfigurationError,
   type Estimate,
+  type FilePermissions,
   type RunReports,
   type Sink,
   type Summary,
@@ -12,12 +13,11 @@ import {
   type RunOptions,
 } from '../../index.js';
 import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
-import { filesAmong } from './open-reports.js';
 import { askAboutColumns, findPaidOutput, type PaidOutput } from './questions.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
-import { openHistory } from '../options/history-options.js';
+import { openHistory } from '../options/store-options.js';
 import {
   hiddenResults,
   keepOutput,
@@ -34,11 +34,11 @@ import {
   locationOf,
   removeAt,
   type Location,
+  standard,
 } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { message } from '../messages/message.js';
-import { limitMessages, trialMessages } from '../messages/end-messages.js';
-import type { RunState } from '../messages/failure-messages.js';
+import { message } from '../messages/catalogue.js';
+import { limitMessages, type RunState, trialMessages } from '../messages/end-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { countryOptions } from '../guide/choose-country.js';
@@ -55,7 +55,7 @@ export interface Job {
   readonly findPaid: () => Promise<PaidOutput | undefined>;
   /** Called when the run begins: from then on this process holds the state directory. */
   readonly begin: () => Promise<void>;
-  readonly reportSummary: (summary: Summary) => Promise<void>;
+  readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
 }
 
 export interface RunParts {
@@ -70,7 +70,6 @@ interface Prepared {
   readonly job: Job;
   readonly history: Awaited<ReturnType<typeof openHistory>>;
   readonly sink: Sink;
-  readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
   /** Valid once its end was reported. */
   readonly exitCode: () => number;
 }
@@ -78,15 +77,13 @@ interface Prepared {
 export async function prepareJob(
   to: Location,
   input: CommandInput<VerifyOption>,
-  { run, reporter, reports, isCostShown }: RunParts,
+  parts: RunParts,
 ): Promise<Prepared> {
-  const { options } = input;
+  const { options, signal } = input;
+  const { run, reporter, reports, isCostShown = false } = parts;
   const person = terminal(input, reporter);
   const from = await findInputs(input.positionals, input);
-  const suppress = suppressLists(input);
-  await refuseSuppressed(suppress, filesOfOutput(from, to, options), input);
-  const outputs = filesOfOutput(from, to, options).map(pathOf);
-  await reports.keepApart(filesAmong([...[...from, ...suppress].map(pathOf), ...outputs]));
+  const outputs = await findOutputs(from, to, { input, reports });
   const target = withEngine(await chooseTarget(options, input.env), input);
   refuseUnmeant(target, to);
   refuseAllColumns(from, to, options);
@@ -95,59 +92,31 @@ export async function prepareJob(
   const hidden = hiddenResults(from, to, options);
   if (hidden) reporter.report([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
-  const { noMoreOpenThan } = run;
-  const others = (['rejects', 'report', 'summary'] as const).map((name) => options.text(name));
-  const open = noMoreOpenThan
-    ? await moreOpenFiles(filesAmong([...outputs, ...others]), noMoreOpenThan)
-    : [];
-  if (open.length > 0) reporter.report([message('kept_open', { paths: open })]);
-  const settings = sharedOptions(input, target, {
-    ...ends,
-    sink: reports.watch(sink),
-  });
-  const opens = async () => openHistory(options, target, input.signal);
+  if (run.noMoreOpenThan) await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
+  const opens = async () => openHistory(options, target, signal);
   const isOpenedLater =
     run.store !== undefined && options.has('history') && !options.has('dry-run');
   const history = isOpenedLater ? undefined : await opens();
-  const bytesBefore = await sizeOf(to);
-  let stoppedBy: string | undefined;
-  let exitCode: number = exitCodes.done;
-  const reportSummary = async (figures: Summary | Estimate): Promise<void> => {
-    const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
-    const known = { isEmptied, stoppedBy };
-    if (!('dry_run' in figures)) {
-      const limited = limitMessages(figures, options.has('history'));
-      const advice = reports.adviceOn(figures, known);
-      reporter.finished(figures, reports.endOf(figures, known), advice, limited);
-      if (maxUnknown && !figures.suspect) await removeSuspects(figures, input);
-    }
-    exitCode = (await reports.finished(figures, { noMoreOpenThan, ...known })).exit_code;
-  };
-  const trial = { limit: settings.limit, service: target.kind };
+  const { reportSummary, exitCode, onProgress } = await createEnd(to, input, parts, {
+    target,
+    hasSuspect: maxUnknown !== undefined,
+  });
   const job: Job = {
     shared: {
-      ...settings,
+      ...sharedOptions(input, target, { ...ends, sink: reports.watch(sink) }),
       ...(history && { history }),
       ...(isOpenedLater && { openHistory: opens }),
       ...(maxUnknown && {
         maxUnknown: { ...maxUnknown, suspect: reports.watch(maxUnknown.suspect) },
       }),
-      onProgress: (progress) => {
-        if (progress.stage === 'stopped') stoppedBy = progress.error.code;
-        reporter.progress(progress);
-        const isPlanned = progress.stage === 'read' && progress.toSend > 0;
-        // A streaming run has reported it before.
-        if (isPlanned && !run.isStreaming) {
-          reporter.report(trialMessages({ ...trial, rows: progress.rows }, options.has('history')));
-        }
-      },
+      onProgress,
       // The doubts shown in the plan were agreed to with it: they only count as warnings.
       onDoubtfulColumns: isCostShown
         ? (columns) => {
             reporter.doubtful(columns);
             return true;
           }
-        : askAboutColumns(options, person, { reporter, signal: input.signal }),
+        : askAboutColumns(options, person, { reporter, signal }),
     },
     target,
     input,
@@ -156,7 +125,7 @@ export async function prepareJob(
     rowsBefore: async () => rowsOfOutput(sink, options),
     async findPaid() {
       // Anyone who joins a run pays for nothing again.
-      if (isCostShown === true || (await isJoined(run.store, options))) return undefined;
+      if (isCostShown || (await isJoined(run.store, options))) return undefined;
       return findPaidOutput(to, ends.sink, target, options);
     },
     begin: async () => {
@@ -165,7 +134,76 @@ export async function prepareJob(
     },
     reportSummary,
   };
-  return { job, history, reportSummary, sink: ends.sink, exitCode: () => exitCode };
+  return { job, history, sink: ends.sink, exitCode };
+}
+
+/**
+ * The files of the output: none of them may replace a list of `--suppress`, nor a report them or the input.
+ *
+ * @throws ConfigurationError
+ */
+async function findOutputs(
+  from: readonly Location[],
+  to: Location,
+  { input, reports }: { readonly input: CommandInput<VerifyOption>; readonly reports: RunReports },
+): Promise<readonly (string | undefined)[]> {
+  const suppress = suppressLists(input);
+  const outputs = filesOfOutput(from, to, input.options);
+  await refuseSuppressed(suppress, outputs, input);
+  await reports.keepApart(filesAmong([...from, ...suppress, ...outputs].map(pathOf)));
+  return outputs.map(pathOf);
+}
+
+/** Existing files keep their permissions, which may be wider than the input's. */
+async function reportMoreOpen(
+  outputs: readonly (string | undefined)[],
+  noMoreOpenThan: FilePermissions,
+  { options }: CommandInput<VerifyOption>,
+  reporter: Reporter,
+): Promise<void> {
+  const others = (['rejects', 'report', 'summary'] as const).map((name) => options.text(name));
+  const paths = await moreOpenFiles(filesAmong([...outputs, ...others]), noMoreOpenThan);
+  if (paths.length > 0) reporter.report([message('kept_open', { paths })]);
+}
+
+/** Reports what a job does, and what it came to. */
+async function createEnd(
+  to: Location,
+  input: CommandInput<VerifyOption>,
+  { run, reporter, reports }: RunParts,
+  { target, hasSuspect }: { readonly target: Target; readonly hasSuspect: boolean },
+): Promise<
+  Pick<Job, 'reportSummary'> &
+    Pick<Prepared, 'exitCode'> & { readonly onProgress: NonNullable<RunOptions['onProgress']> }
+> {
+  const hasHistory = input.options.has('history');
+  const { limit } = givenOptions(input.options);
+  const bytesBefore = await sizeOf(to);
+  let stoppedBy: string | undefined;
+  let exitCode: number = exitCodes.done;
+  return {
+    exitCode: () => exitCode,
+    async reportSummary(figures) {
+      const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
+      const known = { isEmptied, stoppedBy };
+      if (!('dry_run' in figures)) {
+        const limited = limitMessages(figures, hasHistory);
+        const advice = reports.adviceOn(figures, known);
+        reporter.finished(figures, reports.endOf(figures, known), advice, limited);
+        if (hasSuspect && !figures.suspect) await removeSuspects(figures, input);
+      }
+      const { noMoreOpenThan } = run;
+      exitCode = (await reports.finished(figures, { noMoreOpenThan, ...known })).exit_code;
+    },
+    onProgress(progress) {
+      if (progress.stage === 'stopped') stoppedBy = progress.error.code;
+      reporter.progress(progress);
+      // A streaming run has reported it before.
+      if (progress.stage !== 'read' || progress.toSend === 0 || run.isStreaming) return;
+      const { rows } = progress;
+      reporter.report(trialMessages({ rows, limit, service: target.kind }, hasHistory));
+    },
+  };
 }
 
 function suppressLists(input: CommandInput<VerifyOption>): readonly Location[] {
@@ -270,4 +308,9 @@ function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
       { code: 'country_missing' },
     );
   }
+}
+
+/** The paths of files; none of standard input and output. */
+export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
+  return paths.filter((path): path is string => path !== undefined && path !== standard);
 }

@@ -11,7 +11,7 @@ import {
 import { showLocation } from '../../lists/location.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
-import { message, type FieldsOf, type Message, sentencesOf } from '../messages/message.js';
+import { message, type FieldsOf, type Message, sentencesOf } from '../messages/catalogue.js';
 import { carriedMessage } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { counted } from '../../platform/text/shown-numbers.js';

@@ -14,8 +14,8 @@ import {
 import { omitUndefined, type ParsedOptions, programName } from '../command.js';
 import { connect, type Connection } from '../connect.js';
 import { trialMessages, adviceMessages } from '../messages/end-messages.js';
-import { message, type FieldsOf, type Message } from '../messages/message.js';
-import { waitLockOption } from '../options/history-options.js';
+import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
+import { waitLockOption } from '../options/store-options.js';
 import {
   askAboutCarrying,
   preflightOf,

@@ -5,7 +5,7 @@ import { RunReports, type RunProgress } from '../../index.js';
 import { ParsedOptions, type CommandInput, type Surroundings } from '../command.js';
 import { locationOf, standard } from '../endpoints/locations.js';
 import { errorText } from '../messages/describe-error.js';
-import { message } from '../messages/message.js';
+import { message } from '../messages/catalogue.js';
 import { sharedRunOf, storePatience } from '../options/store-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';

@@ -1,7 +1,7 @@
 import { ApiError, ContractError, SluiceError, TransportError } from '../../index.js';
 import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import { runSentence } from '../../report/sentences/run-sentences.js';
-import type { FieldsOf, Message } from './message.js';
+import type { FieldsOf, Message } from './catalogue.js';
 
 /** The text of an error that stops a command: one line, but for a defect. Whoever prints it must escape it. */
 export function errorText(error: unknown): string {

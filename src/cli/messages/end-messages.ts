@@ -1,16 +1,21 @@
 import {
   type Advice,
-  type RunEnd,
-  type Summary,
-  describeOutage,
   type Client,
+  describeOutage,
+  type FilePermissions,
+  isSluiceError,
+  type RunEnd,
+  type RunStatus,
   type ServiceOutage,
+  type SharedStore,
+  type Summary,
 } from '../../index.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
-import { message, type Message } from './message.js';
 import { cellsOfShares } from '../../report/sentences/reason-words.js';
-import type { Severity } from './catalogue.js';
+import { message, type Message, type Severity } from './catalogue.js';
 import { shareText } from './end-table.js';
+import { statusFields } from './progress-messages.js';
+import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 
 /**
  * `contacts.csv: 281 rows, 66 % of 276 emails valid, 250 credits, 2 warnings`: all of a run in a line, which
@@ -180,4 +185,72 @@ export function outageMessage(client: Client, outage: ServiceOutage): Message {
     left_seconds: leftMs === undefined ? null : Math.round(leftMs / 1000),
     message: line,
   });
+}
+
+/** @param status `undefined` where no state is kept */
+export function stopMessages(
+  error: unknown,
+  status: RunStatus | undefined,
+  next: string,
+  { store, output, program, isBegun = false }: RunContext,
+): readonly Message[] {
+  // Errors of commands and state directories say themselves what to do.
+  if (exitCodeOf(error) === exitCodes.usage) {
+    return status && !store ? keptMessages(error, status, output) : [];
+  }
+  if (!status) {
+    if (store) return [message('resumable', { state: null, message: next })];
+    return error instanceof Interruption && isBegun ? [message('not_resumable', {})] : [];
+  }
+  const { stateDir: state, launchedCredits } = status;
+  const is_paid = launchedCredits.email + launchedCredits.phone > 0;
+  return [
+    message('so_far', statusFields(status)),
+    message('resumable', { state, message: next }),
+    // A person who stops a run may be done with it; a shared run may go on elsewhere.
+    ...(!store && error instanceof Interruption
+      ? [message('hint', { state, program, is_paid })]
+      : []),
+    // A shared run has no folder with results.
+    ...(store ? [] : keptMessages(error, status, output)),
+  ];
+}
+
+/** An output that cannot be written does not block access to paid results: reported also with `--quiet`. */
+function keptMessages(error: unknown, status: RunStatus, output: string): readonly Message[] {
+  // A usage error concerns the output only if it names it; a missing key does not.
+  const isOutputs =
+    isSluiceError(error, 'output_failed') ||
+    (isSluiceError(error, 'invalid_option') && error.message.includes(output));
+  const { stateDir, launchedCredits, isFinished } = status;
+  if (!isOutputs || isFinished || launchedCredits.email + launchedCredits.phone === 0) return [];
+  return [message('results_kept', { state: stateDir })];
+}
+
+/** A failed streaming run loses what it paid, others may not: reported also with `--quiet`. */
+export function paidInVainMessages(
+  batches: number,
+  { email: email_credits, phone: phone_credits }: RunStatus['launchedCredits'],
+): readonly Message[] {
+  return batches === 0 ? [] : [message('paid_in_vain', { batches, email_credits, phone_credits })];
+}
+
+/** What is learned about a run as it proceeds; incomplete where it stops. */
+export interface RunState {
+  /** Present for shared runs. */
+  store?: SharedStore | undefined;
+  /** Whether it has begun: before, it has nothing to lose. */
+  isBegun?: boolean;
+  /** Whether no state is kept. */
+  isStreaming?: boolean;
+  noMoreOpenThan?: FilePermissions | undefined;
+}
+
+export interface RunContext extends RunState {
+  readonly input: string;
+  readonly output: string;
+  /** The command that runs this program again. */
+  readonly program: string;
+  /** Its state directory, or where it would be. */
+  readonly stateDir: string | undefined;
 }

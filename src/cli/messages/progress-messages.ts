@@ -8,7 +8,7 @@ import {
 } from '../../index.js';
 import { printKind } from '../../lists/rows/values/kinds.js';
 import { isExportWrong, type WaitingReason } from './sentences.js';
-import { type FieldsOf, message, type Message } from './message.js';
+import { type FieldsOf, message, type Message } from './catalogue.js';
 
 export type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
 

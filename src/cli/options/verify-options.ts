@@ -19,9 +19,8 @@ import { connectionOptions } from '../connect.js';
 import { descriptionOption, parameterOptions } from './batch-options.js';
 import { configOption } from './config-file.js';
 import { engineOptions } from './engine-options.js';
-import { historyOptions } from './history-options.js';
+import { historyOptions, storeOptions } from './store-options.js';
 import { libraryOptionsOf } from './library-options.js';
-import { storeOptions } from './store-options.js';
 
 const keepType: OptionType<{
   readonly column: string | undefined;

@@ -73,6 +73,9 @@ async function askNow(
   return undefined;
 }
 
+/** How often a question is asked again after an invalid answer. */
+export const mostTries = 3;
+
 export async function agrees(
   question: string,
   person: Person,

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { printable, printableLine } from '../../platform/text/printable.js';
 import type { MessageLog, Surroundings } from '../command.js';
-import { formOf, message, sentencesOf, type Message } from '../messages/message.js';
+import { formOf, message, sentencesOf, type Message } from '../messages/catalogue.js';
 import { errorFields, isTrace } from '../messages/describe-error.js';
 import { printLines } from './print.js';
 import { type LiveLines, type ProgressMode, widthOf } from './progress-lines.js';

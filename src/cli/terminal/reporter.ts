@@ -21,8 +21,7 @@ import {
   namesOf,
   progressMessage,
 } from '../messages/progress-messages.js';
-import { type FieldsOf, message, type Message } from '../messages/message.js';
-import type { Severity } from '../messages/catalogue.js';
+import { type FieldsOf, message, type Message, type Severity } from '../messages/catalogue.js';
 import {
   adviceMessages,
   comparedMessages,

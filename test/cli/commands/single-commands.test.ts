@@ -1,11 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  checkCommand,
-  creditsCommand,
-  formatCommand,
-} from '../../../src/cli/commands/single-requests.js';
+import { formatCommand } from '../../../src/cli/commands/batch-files.js';
+import { checkCommand, creditsCommand } from '../../../src/cli/commands/single-requests.js';
 import { targetsCommand } from '../../../src/cli/commands/targets.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { Interruption } from '../../../src/cli/process/exit-code.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../../../src/cli/messages/message.js';
+import type { Message } from '../../../src/cli/messages/catalogue.js';
 
 /** A message as `--json-log` has it, without its time and its sentence. */
 export type LoggedEvent = Readonly<Record<string, unknown>> & Pick<Message, 'event' | 'severity'>;

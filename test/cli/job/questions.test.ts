@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { confirmDiscard, leftMessages, preflightOf } from '../../../src/cli/job/questions.js';
-import { sentencesOf, type Message } from '../../../src/cli/messages/message.js';
+import { sentencesOf, type Message } from '../../../src/cli/messages/catalogue.js';
 import type { RunStatus } from '../../../src/index.js';
 import { agrees, terminal } from '../../../src/cli/terminal/ask-person.js';
 import { Reporter } from '../../../src/cli/terminal/reporter.js';

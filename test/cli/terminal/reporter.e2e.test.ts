@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { paidInVainMessages } from '../../../src/cli/messages/failure-messages.js';
+import { paidInVainMessages } from '../../../src/cli/messages/end-messages.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { batchProgress, life } from './batch-life.js';
@@ -93,7 +93,8 @@ describe('what is said of a run', () => {
   it('is what a run that streams has launched when it fails, even when quiet', () => {
     const { reporter, events } = reporterTo({ isQuiet: true });
     for (const state of life.slice(0, 5)) reporter.progress(batchProgress(0, state));
-    reporter.report(paidInVainMessages(reporter.launched()));
+    const { batches, launched } = reporter.launched();
+    reporter.report(paidInVainMessages(batches, launched));
     expect(events).toMatchObject([
       { event: 'paid_in_vain', batches: 1, email_credits: 100, phone_credits: 0 },
     ]);

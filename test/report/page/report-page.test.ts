@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endMessages } from '../../../src/cli/messages/end-messages.js';
-import { sentencesOf } from '../../../src/cli/messages/message.js';
+import { sentencesOf } from '../../../src/cli/messages/catalogue.js';
 import { percent } from '../../../src/report/page/charts.js';
 import { reportPage } from '../../../src/report/page/report-page.js';
 import { endOf } from '../../../src/report/run-end.js';

@@ -1,6 +1,88 @@
 import { findColumns, isSluiceError, type SampledList, type Source } from '../../index.js';
 import { counted } from '../../platform/text/shown-numbers.js';
-import { message, type Message } from '../messages/message.js';
+import type { CommandInput } from '../command.js';
+import { findSource } from '../endpoints/list-ends.js';
+import { isDatabase, type Location } from '../endpoints/locations.js';
+import { message, type Message } from '../messages/catalogue.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { withAdded } from './ask-to-start.js';
+import type { AddedOption } from './choose-country.js';
+
+/** What programs on Windows write where it is not UTF-8. */
+const windowsEncoding = 'windows-1252';
+const encodingOption = ['encoding', windowsEncoding] as const;
+const noHeaderOption = ['no-header', true] as const;
+
+/** A pipe may be slow to give more. */
+const rowsOfPipe = 100;
+const mostSheets = 30;
+
+interface FoundForm {
+  readonly source: Source;
+  readonly isReadOnce: boolean;
+  /** What the list seems to hold. */
+  readonly seen: SampledList;
+  /** The options that it is read with. */
+  readonly form: readonly AddedOption[];
+  readonly messages: readonly Message[];
+}
+
+/**
+ * Samples a list, and finds how it is read where no option says so: its sheet, whether it lacks a header, its
+ * encoding.
+ *
+ * @param isNamed whether its columns are named: then it has the header that it is said to have
+ */
+export async function findForm(
+  inputs: readonly Location[],
+  input: CommandInput<VerifyOption>,
+  isNamed: boolean,
+): Promise<FoundForm> {
+  const { options, signal, cwd } = input;
+  const sourceOf: SourceOf = async (...form) =>
+    findSource(inputs, undefined, { ...input, options: withAdded(options, form, cwd) });
+  const source = await sourceOf();
+  const isReadOnce = source.keep !== undefined && !inputs.some(isDatabase);
+  // Each of several may have another form.
+  const isSingle = inputs.length === 1 && !isReadOnce;
+  const { sheet, messages, found } = await findInSheets(
+    async (...form) => (form.length === 0 ? source : sourceOf(...form)),
+    {
+      isSheetGiven: options.has('sheet') || !isSingle,
+      mayLackHeader: !isNamed && isSingle,
+      signal,
+      ...(isReadOnce && { rows: rowsOfPipe }),
+    },
+  );
+  const { isHeaderless } = found;
+  const noHeader = isHeaderless ? [noHeaderOption] : [];
+  const decoded =
+    found.hasNoText && isSingle && !options.has('encoding')
+      ? await findColumns(await sourceOf(...noHeader, encodingOption), { signal })
+      : undefined;
+  const isDecoded = decoded !== undefined && isReadable(decoded);
+  const encoding = isDecoded ? windowsEncoding : null;
+  return {
+    source,
+    isReadOnce,
+    seen: isDecoded ? decoded : found,
+    form: [
+      ...(sheet === undefined ? [] : [['sheet', sheet] as const]),
+      ...noHeader,
+      ...(isDecoded ? [encodingOption] : []),
+    ],
+    messages: [
+      ...messages,
+      ...(isHeaderless ? [message('no_header', {})] : []),
+      ...(decoded ? [message('found_encoding', { encoding })] : []),
+    ],
+  };
+}
+
+/** In UTF-8 text the sign for broken bytes is one of three bytes, which are letters in that encoding. */
+function isReadable({ isOtherScript, all }: SampledList): boolean {
+  return !isOtherScript && !all.some(({ title }) => title.includes('\u00ef\u00bf\u00bd'));
+}
 
 /** A sheet of a workbook as its beginning shows it; no list where it cannot be read as one. */
 interface SeenSheet {
@@ -13,10 +95,9 @@ type LookedAt = SampledList & {
   readonly isHeaderless: boolean;
 };
 
-type SourceOf = (form: { readonly sheet?: string; readonly noHeader?: true }) => Promise<Source>;
+type SourceOf = (...form: readonly AddedOption[]) => Promise<Source>;
 
 interface LookOptions extends NonNullable<Parameters<typeof findColumns>[1]> {
-  readonly isSheetGiven: boolean;
   /** Whether a list without a header may be read a second time. */
   readonly mayLackHeader: boolean;
 }
@@ -28,23 +109,22 @@ interface FoundSheet {
   readonly messages: readonly Message[];
 }
 
-const mostSheets = 30;
-
 /** Samples a list; of a workbook every sheet, and chooses the first with addresses. */
-export async function findInSheets(
+async function findInSheets(
   sourceOf: SourceOf,
-  { isSheetGiven, ...options }: LookOptions,
+  { isSheetGiven, ...options }: LookOptions & { readonly isSheetGiven: boolean },
 ): Promise<FoundSheet> {
   let names: readonly string[] = [];
   const onSheets = (sheets: readonly string[]): void => {
     names = sheets;
   };
-  const first = await lookAt({}, sourceOf, { ...options, onSheets }).catch((error: unknown) => ({
+  const first = await lookAt([], sourceOf, { ...options, onSheets }).catch((error: unknown) => ({
     error,
   }));
-  const isAlone = isSheetGiven || names.length < 2;
-  if (isAlone && 'error' in first) throw first.error;
-  if (isAlone && !('error' in first)) return { found: first, messages: [] };
+  if (isSheetGiven || names.length < 2) {
+    if ('error' in first) throw first.error;
+    return { found: first, messages: [] };
+  }
   const sheets: SeenSheet[] = [];
   for (const name of names.slice(0, mostSheets)) {
     sheets.push({ name, list: await listIn(name, sourceOf, options) });
@@ -64,15 +144,15 @@ export async function findInSheets(
 }
 
 async function lookAt(
-  form: { readonly sheet?: string },
+  form: readonly AddedOption[],
   sourceOf: SourceOf,
-  { mayLackHeader, ...options }: Omit<LookOptions, 'isSheetGiven'>,
+  { mayLackHeader, ...options }: LookOptions,
 ): Promise<LookedAt> {
   try {
-    return { ...(await findColumns(await sourceOf(form), options)), isHeaderless: false };
+    return { ...(await findColumns(await sourceOf(...form), options)), isHeaderless: false };
   } catch (error) {
     if (!mayLackHeader || !isSluiceError(error, 'header_missing')) throw error;
-    const source = await sourceOf({ ...form, noHeader: true });
+    const source = await sourceOf(...form, noHeaderOption);
     return { ...(await findColumns(source, options)), isHeaderless: true };
   }
 }
@@ -81,10 +161,10 @@ async function lookAt(
 async function listIn(
   sheet: string,
   sourceOf: SourceOf,
-  options: Omit<LookOptions, 'isSheetGiven'>,
+  options: LookOptions,
 ): Promise<LookedAt | undefined> {
   try {
-    return await lookAt({ sheet }, sourceOf, options);
+    return await lookAt([['sheet', sheet]], sourceOf, options);
   } catch (error) {
     if (!isSluiceError(error)) throw error;
     return undefined;
