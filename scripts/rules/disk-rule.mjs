@@ -62,15 +62,15 @@ function* findIn(node) {
 function refuse(node) {
   const name = nameOf(node);
   if (name !== undefined && durableCalls.has(name)) {
-    return `uses ${name} by itself: platform/files/whole-file.ts and platform/files/log-file.ts write durably`;
+    return `uses ${name} by itself: platform/files/file-system.ts and platform/files/log-file.ts write durably`;
   }
   if (name !== undefined && lockNames.has(name)) return ownLock(name);
-  if (isFlush(node)) return 'asks Node to flush: platform/files/whole-file.ts writes durably';
+  if (isFlush(node)) return 'asks Node to flush: platform/files/file-system.ts writes durably';
   if (isExclusiveLock(node)) return ownLock('a file made with wx');
   if (ts.isIdentifier(node)) return undefined;
   const text = textOf(node) ?? '';
   if (temporaryName.test(text)) {
-    return `makes a temporary name ending in ${text}: platform/files/whole-file.ts has them`;
+    return `makes a temporary name ending in ${text}: platform/files/file-system.ts has them`;
   }
   const isLock = text === 'flock' || lockPackages.has(text) || text.endsWith('/open-locked.js');
   return isLock ? ownLock(text) : undefined;

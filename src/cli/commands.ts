@@ -1,4 +1,4 @@
-import type { OptionNaming } from '../platform/text/option-name.js';
+import type { OptionNaming } from '../platform/text/sentence.js';
 import { shellQuote } from '../platform/text/printable.js';
 import { type Command, libraryNameOf, type OptionDefinition } from './command.js';
 import { formatCommand } from './commands/batch-files.js';

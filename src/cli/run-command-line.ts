@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { version, ConfigurationError } from '../index.js';
-import { nameOptionsBy } from '../platform/text/option-name.js';
+import { nameOptionsBy } from '../platform/text/sentence.js';
 import { shellQuote } from '../platform/text/printable.js';
 import {
   type Surroundings,

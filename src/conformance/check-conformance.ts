@@ -1,6 +1,6 @@
 import { ApiError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
-import { optionName } from '../platform/text/option-name.js';
+import { optionName } from '../platform/text/sentence.js';
 import type { Clause, Outcome } from './clause.js';
 import { Subject } from './subject.js';
 import { Deviation, NotReached } from './expected.js';

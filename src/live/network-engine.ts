@@ -9,7 +9,7 @@ import { spansMs, type QueryLimits } from './schedule/limits.js';
 import { createPublicAddressTest } from './dns/find-exchangers.js';
 import { type DnsServer, createResolver } from './dns/resolver.js';
 import { type PhoneProvider, type PhoneLookup, createHttpLookup } from './phones/phone-lookup.js';
-import { optionName } from '../platform/text/option-name.js';
+import { optionName } from '../platform/text/sentence.js';
 import type { VerificationEngine } from '../service/verification/engine.js';
 import { loadDnsCodec } from './dns/dns-message.js';
 import { EmailVerifier } from './email-verifier.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from './errors/errors.js';
 import { editDistance } from './text/closest-name.js';
-import { optionName } from './text/option-name.js';
+import { optionName } from './text/sentence.js';
 
 /** What an option must be. */
 export interface Wanted {

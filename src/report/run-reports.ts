@@ -19,10 +19,80 @@ import {
   type StoppedOptions,
   type TakeJson,
 } from './report-options.js';
-import { ReportFile } from './report-file.js';
 import type { ListFigures } from './page/list-figures.js';
 import { adviceOn, endOf, nextAfter, watchSink } from './run-end.js';
 import type { Advice } from './sentences/advice-catalogue.js';
+import { rm, stat } from 'node:fs/promises';
+import { ConfigurationError, OutputError } from '../platform/errors/errors.js';
+import { writeOutputFile } from '../lists/files/outputs/output-file.js';
+import { checkOutputPath, isSameFile } from '../lists/files/outputs/output-path.js';
+import { describeSystemError } from '../platform/files/disk-errors.js';
+import { optionName } from '../platform/text/sentence.js';
+
+/** An older file does not belong to a run at work. */
+const freshMs = 60_000;
+
+/** A summary or a report: a file that appears complete at the end of a run, however it ends. */
+export class ReportFile {
+  readonly path: string;
+  readonly #what: 'summary' | 'report';
+  /** Permissions of the removed one, which its successor keeps. */
+  #mode: number | undefined;
+
+  static async open(path: string, what: 'summary' | 'report'): Promise<ReportFile> {
+    await checkOutputPath(path);
+    return new ReportFile(path, what);
+  }
+
+  private constructor(path: string, what: 'summary' | 'report') {
+    this.path = path;
+    this.#what = what;
+  }
+
+  async keepApart(others: readonly string[]): Promise<void> {
+    for (const other of others) {
+      if (!(await isSameFile(this.path, other))) continue;
+      throw new ConfigurationError(
+        `${optionName(this.#what)} ${this.path} is another file of the run: give the ${this.#what} a name of its own`,
+      );
+    }
+  }
+
+  /** Removes an earlier run's file: if this run is killed, it must not seem to have written it. */
+  async remove(): Promise<void> {
+    const { kind, realPath, existing } = await checkOutputPath(this.path);
+    if (kind === 'direct') return;
+    this.#mode = existing?.mode;
+    await rm(realPath, { force: true }).catch((cause: unknown) => {
+      throw new OutputError(`cannot remove ${this.path}: ${describeSystemError(cause)}`, { cause });
+    });
+  }
+
+  /**
+   * Whether a run at work may have written it: another process that holds the lock writes this file almost
+   * last.
+   */
+  async isFresh(withinMs = freshMs): Promise<boolean> {
+    const found = await stat(this.path).catch(() => undefined);
+    return found !== undefined && Date.now() - found.mtimeMs < withinMs;
+  }
+
+  async write(text: string, noMoreOpenThan: FilePermissions | undefined): Promise<void> {
+    await writeOutputFile(this.path, [Buffer.from(text)], {
+      noMoreOpenThan,
+      ...(this.#mode !== undefined && { mode: this.#mode }),
+    });
+  }
+
+  /** The same once the output is complete, which the error says. */
+  async writeAfterOutput(text: string, noMoreOpenThan: FilePermissions | undefined): Promise<void> {
+    await this.write(text, noMoreOpenThan).catch((cause: unknown) => {
+      throw new OutputError(`the output is written, but not the ${this.#what} ${this.path}`, {
+        cause,
+      });
+    });
+  }
+}
 
 /** Reports of a stopped run. */
 export interface StoppedReports {

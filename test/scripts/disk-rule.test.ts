@@ -6,7 +6,7 @@ const violationsOf = (text: string, file = 'runs/kept.ts'): Promise<string[]> =>
   violationsIn(diskViolations, { [file]: text });
 
 const durable =
-  /^src.runs.kept\.ts:\d+: .*(?:platform\/files\/whole-file\.ts|platform\/files\/log-file\.ts)/;
+  /^src.runs.kept\.ts:\d+: .*(?:platform\/files\/file-system\.ts|platform\/files\/log-file\.ts)/;
 const lock = /^src.runs.kept\.ts:\d+: takes a lock by itself .*platform\/files\/file-lock\.ts/;
 
 describe('the rule of the disk', () => {
@@ -54,6 +54,6 @@ describe('the rule of the disk', () => {
 
   it('lets the one mechanism do it', async () => {
     const text = "import { rename } from 'node:fs/promises';\nspawn('flock', []);";
-    expect(await violationsOf(text, 'platform/files/whole-file.ts')).toEqual([]);
+    expect(await violationsOf(text, 'platform/files/file-system.ts')).toEqual([]);
   });
 });

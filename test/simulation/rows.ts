@@ -8,7 +8,7 @@ import { fileDestination, writerSink } from '../../src/lists/files/writer-sink.j
 import type { Sink } from '../../src/lists/rows/sink.js';
 import type { Source } from '../../src/lists/rows/source.js';
 import type { FileSystem } from '../../src/platform/files/file-system.js';
-import { writeWhole } from '../../src/platform/files/whole-file.js';
+import { writeWhole } from '../../src/platform/files/file-system.js';
 import { durableText, exists, textOf, type Disk } from './memory/memory-files.js';
 import type { Random } from './random.js';
 import { verdictOf } from './service/verdict.js';

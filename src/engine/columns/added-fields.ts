@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type VerificationType, verificationTypes } from '../../contract/enums.js';
 import { closestColumn } from './column-lookup.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { emailRecord, phoneRecord, recordFields } from '../../contract/records.js';
 import type { AddedColumn } from '../../lists/rows/sink.js';
 import type { Outcome, OutcomeValue } from '../results/outcome-table.js';

@@ -10,7 +10,7 @@ import {
 } from './added-fields.js';
 import type { AddedColumn } from '../../lists/rows/sink.js';
 import { findColumn, noColumn } from './column-lookup.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 
 /**
  * The columns to verify, by name or, where the source has a header, by position (`#3`).

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { caseless } from '../../lists/rows/sources/combine-headers.js';
 import { editDistance } from '../../platform/text/closest-name.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 
 /** @param list names the list in errors */
 export function findColumn(header: readonly string[], given: string, list = 'the input'): number {

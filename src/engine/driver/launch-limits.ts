@@ -5,7 +5,7 @@ import { grouped } from '../../platform/text/shown-numbers.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchClaim } from '../batches/claim.js';
 import { bounds } from '../../client/batch-bounds.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { Notifier } from '../../platform/waiting/promises.js';
 
 interface LaunchGateOptions {

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import type { FileHandle } from 'node:fs/promises';
 import { OutputError, StateError } from '../../platform/errors/errors.js';
-import type { FileSystem } from '../../platform/files/file-system.js';
+import { type FileSystem, partPath } from '../../platform/files/file-system.js';
 import { LogFile, type LogContent } from '../../platform/files/log-file.js';
-import { partPath } from '../../platform/files/whole-file.js';
 import { crc32 } from 'node:zlib';
 
 /*

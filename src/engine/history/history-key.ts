@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { StateError } from '../../platform/errors/errors.js';
-import { closeFile, type FileSystem } from '../../platform/files/file-system.js';
+import { closeFile, type FileSystem, makeSafe } from '../../platform/files/file-system.js';
 import { lockFile, type FileLock, type LockWaitOptions } from '../../platform/files/file-lock.js';
-import { makeSafe } from '../../platform/files/whole-file.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
 

@@ -7,7 +7,7 @@ import {
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { Plan } from './plan.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**

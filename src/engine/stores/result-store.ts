@@ -4,8 +4,7 @@ import type { OutcomeTable } from '../results/outcome-table.js';
 import { join } from 'node:path';
 import { StateError } from '../../platform/errors/errors.js';
 import { onDisk, systemErrorCode } from '../../platform/files/disk-errors.js';
-import type { FileSystem } from '../../platform/files/file-system.js';
-import { writeWhole } from '../../platform/files/whole-file.js';
+import { type FileSystem, writeWhole } from '../../platform/files/file-system.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 
 /** As a number it identifies this format and this machine's byte order. */

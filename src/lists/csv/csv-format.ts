@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { type CellText, invalidText } from '../rows/chunks/row-chunk.js';
 import type { OutputCell } from '../rows/sink.js';
 import { grouped } from '../../platform/text/shown-numbers.js';

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { checkOptions, checkValue, type OptionShape } from '../../platform/check-options.js';
 import { filePath, flag, oneOf, required, text } from '../../platform/option-kinds.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { parseDelimiter } from '../csv/csv-format.js';
 import { csvWriting, txtTableDelimiter, type CsvOptions } from '../csv/csv-writer.js';
 import { jsonlWriting } from '../jsonl/jsonl-writer.js';

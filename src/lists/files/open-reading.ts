@@ -16,14 +16,10 @@ import { type JsonlMemory, openJsonl } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/csv-reading.js';
 import type { OnNotice } from '../../platform/text/notices.js';
 import { parseJson } from '../../platform/json.js';
-import {
-  openRandomFile,
-  spoolToRandomFile,
-  type RandomFile,
-} from '../../platform/files/random-file.js';
+import { openRandomFile, spoolToRandomFile, type RandomFile } from './bytes/random-file.js';
 import { parseEncoding, detectEncoding, createTranscodeReader } from './bytes/text-encoding.js';
 import { TxtReading } from '../text/txt.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 
 /** What a source knows about its input beside the caller's options. */
 interface ReadingOptions extends FileOptions {

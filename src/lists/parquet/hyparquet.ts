@@ -1,7 +1,7 @@
 import type { ColumnChunk, Compressors, DataReader, PageHeader } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
+import type { RandomFile } from '../files/bytes/random-file.js';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
 
 /** A page that claims to become larger is a bomb. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
 import { InputError, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
+import type { RandomFile } from '../files/bytes/random-file.js';
 import { describeFile } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';

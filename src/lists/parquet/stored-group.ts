@@ -1,5 +1,5 @@
 import type { ColumnChunk, FileMetaData, KeyValue, RowGroup } from 'hyparquet';
-import type { RandomFile } from '../../platform/files/random-file.js';
+import type { RandomFile } from '../files/bytes/random-file.js';
 import { readByteColumn } from './byte-column.js';
 import { attempt, type CopiedChunk, type Hyparquet, type StoredValues } from './hyparquet.js';
 import type { ParquetColumn } from './parquet-values.js';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KeyValue, SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
+import type { RandomFile } from '../files/bytes/random-file.js';
 import type { OpenSinkOptions, RowValidator } from '../rows/sink.js';
 import { withAddedFields } from './arrow-schema.js';
 import type { loadHyparquetWriter } from './hyparquet.js';

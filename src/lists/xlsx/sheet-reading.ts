@@ -1,7 +1,7 @@
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
-import { optionName } from '../../platform/text/option-name.js';
+import type { RandomFile } from '../files/bytes/random-file.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { findFooter, footerKindOf, type FooterKind } from '../csv/dialect/footer-detection.js';
 import { findHeaderRow } from '../csv/dialect/header-detection.js';
 import { isSurelyContact } from '../csv/dialect/missing-header.js';

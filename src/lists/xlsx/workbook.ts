@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
+import type { RandomFile } from '../files/bytes/random-file.js';
 import { guess } from '../../platform/text/closest-name.js';
 import { Archive, readRelations, type Relation, relationsOf } from './zip/archive.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';

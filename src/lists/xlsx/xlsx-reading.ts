@@ -1,8 +1,8 @@
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
+import type { RandomFile } from '../files/bytes/random-file.js';
 import { notice } from '../../platform/text/notices.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
 import { type ColumnMap, caseless, combineHeaders } from '../rows/sources/combine-headers.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';

@@ -4,8 +4,7 @@ import { crc32 } from 'node:zlib';
 import { OutputError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
 import type { SluiceError } from '../errors/sluice-error.js';
-import { closeFile, type FileSystem } from './file-system.js';
-import { makeSafe, writeWhole } from './whole-file.js';
+import { closeFile, type FileSystem, makeSafe, writeWhole } from './file-system.js';
 
 export interface LogOptions {
   /** Its name in messages: `the journal /var/runs/journal`. */

@@ -1,5 +1,5 @@
-import { optionName } from './option-name.js';
 import {
+  optionName,
   codedSentence,
   oneOf,
   orNull,

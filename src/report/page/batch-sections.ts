@@ -1,7 +1,7 @@
 import { exportDiffers } from '../../engine/batches/export-check.js';
 import type { StoppedSummary, Summary } from '../../engine/summary/summary.js';
 import { html, type Html, nothing } from '../../platform/html.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import {
   duration,
   earlierCreditsSentence,

@@ -15,8 +15,7 @@ import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
 import { cellsOfShares, countedApart } from '../sentences/reason-words.js';
 import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
 import { percent, type Share, stackedBar } from './charts.js';
-import { columnSection, fateShares } from './column-section.js';
-import { earlierRuns } from './earlier-runs.js';
+import { columnSection, fateShares, earlierRuns } from './result-sections.js';
 import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
 

@@ -1,8 +1,7 @@
 import type { ForeignNumbers } from '../../engine/columns/column-looks.js';
 import type { CountryProblems } from '../../engine/summary/figures.js';
-import { optionName } from '../../platform/text/option-name.js';
-import { shellQuote } from '../../platform/text/printable.js';
 import {
+  optionName,
   defineSentence as define,
   oneOf,
   orNull,
@@ -10,6 +9,7 @@ import {
   codedSentence,
   type SentenceDefinition,
 } from '../../platform/text/sentence.js';
+import { shellQuote } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,

@@ -1,6 +1,6 @@
 import type { ForeignNumbers } from '../../engine/columns/column-looks.js';
 import type { CountryProblems, UnknownCountry, OddShare } from '../../engine/summary/figures.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 

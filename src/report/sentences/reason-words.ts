@@ -1,5 +1,5 @@
 import type { CellTally } from '../../engine/summary/figures.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 
 interface ReasonWords {
   /** Beside the code in a table. */

@@ -1,5 +1,5 @@
-import { optionName } from '../../platform/text/option-name.js';
 import {
+  optionName,
   codedSentence,
   defineSentence as define,
   orNull,

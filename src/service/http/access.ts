@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { apiKeyHeader } from '../../contract/operations.js';
 import type { AccountState } from '../storage/service-state.js';
 import { HttpProblem } from './reply.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');

@@ -1,7 +1,6 @@
 import { type FileHandle, readdir, rm, truncate } from 'node:fs/promises';
-import { systemFiles } from '../../platform/files/file-system.js';
+import { systemFiles, makeSafe } from '../../platform/files/file-system.js';
 import { openPrivateFile } from '../../platform/files/private-files.js';
-import { makeSafe } from '../../platform/files/whole-file.js';
 import { returnBuffer, borrowBuffer } from './line-block.js';
 import { join } from 'node:path';
 import { limits } from '../../contract/limits.js';

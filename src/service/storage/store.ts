@@ -1,13 +1,12 @@
-import { optionName } from '../../platform/text/option-name.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StateError } from '../../platform/errors/errors.js';
 import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
-import { systemFiles } from '../../platform/files/file-system.js';
+import { systemFiles, move, writeWhole } from '../../platform/files/file-system.js';
 import { checkPrivateFolder, readPrivateFileIfExists } from '../../platform/files/private-files.js';
 import { makePrivateFolder } from '../../platform/files/private-folder.js';
-import { move, writeWhole } from '../../platform/files/whole-file.js';
 import {
   damagedLog,
   EventLog,

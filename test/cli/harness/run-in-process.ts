@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { Surroundings } from '../../../src/cli/command.js';
-import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
+import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { Somebody, type AtTerminal, type TerminalOptions } from './at-terminal.js';
 import { loggedEvent, type LoggedEvent } from './logged-events.js';

@@ -6,7 +6,7 @@ import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { catalogue, type EventName, type Message, sentencesOf } from '../../../src/cli/messages/catalogue.js';
 import { Logger } from '../../../src/cli/terminal/logger.js';
 import { notices } from '../../../src/platform/text/notices.js';
-import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
+import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.js';
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';
 import { TestClock } from '../../../src/testing/test-clock.js';

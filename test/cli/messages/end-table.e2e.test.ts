@@ -13,7 +13,7 @@ import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { textTable, textWidth } from '../../../src/cli/terminal/text-table.js';
 import { RunReports, type Summary } from '../../../src/index.js';
-import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
+import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { withFolder } from '../../service/with-service.js';
 import { codedOf, eventsOf } from '../harness/logged-events.js';

@@ -3,7 +3,7 @@ import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { runShape } from '../../../src/engine/runs/options/option-shapes.js';
 import { checkOptions } from '../../../src/platform/check-options.js';
-import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
+import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { checkRules } from '../../../src/cli/options/option-types.js';
 import { libraryOptions } from '../../../src/cli/options/library-options.js';
 import { verifyOptions } from '../../../src/cli/options/verify-options.js';

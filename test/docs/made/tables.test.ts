@@ -6,7 +6,7 @@ import { notSubmittedReasons } from '../../../src/engine/addresses/address.js';
 import { exitCodeOf, exitCodes } from '../../../src/cli/process/exit-code.js';
 import { columnTexts, environmentTexts, exitCodeTexts } from '../../../src/cli/help/help-topics.js';
 import { commands, flagNaming } from '../../../src/cli/commands.js';
-import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
+import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { operations } from '../../../src/contract/operations.js';
 import { diagnosticsChannels } from '../../../src/platform/observability.js';
 import * as family from '../../../src/platform/errors/errors.js';

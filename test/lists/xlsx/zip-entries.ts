@@ -1,4 +1,4 @@
-import { openRandomFile } from '../../../src/platform/files/random-file.js';
+import { openRandomFile } from '../../../src/lists/files/bytes/random-file.js';
 import { readZipDirectory, readZipEntry } from '../../../src/lists/xlsx/zip/zip-reader.js';
 import { ZipWriter } from '../../../src/lists/xlsx/zip/zip-writer.js';
 import { MemoryOutput } from '../files/outputs/memory-output.js';

@@ -3,14 +3,18 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
+import {
+  systemFiles,
+  type FileSystem,
+  move,
+  writeWhole,
+} from '../../../src/platform/files/file-system.js';
 import {
   LogFile,
   type LogOptions,
   encodeLine,
   readLines,
 } from '../../../src/platform/files/log-file.js';
-import { move, writeWhole } from '../../../src/platform/files/whole-file.js';
 import { systemError, watchedFiles } from '../../engine/runs/watched-files.js';
 import { withFolder } from '../../service/with-service.js';
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { commands, flagNaming } from '../../../src/cli/commands.js';
-import { nameOptionsBy, optionName } from '../../../src/platform/text/option-name.js';
+import { nameOptionsBy, optionName } from '../../../src/platform/text/sentence.js';
 
 it.each([
   [['retryFailed'], '`retryFailed`', '--retry-failed'],

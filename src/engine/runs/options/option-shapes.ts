@@ -22,7 +22,7 @@ import {
 } from '../../../platform/option-kinds.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';
 import { isRows } from '../../../lists/rows/sources/rows-source.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { parseSuppressList } from './read-suppressed.js';
 import { isLocationName, isSource, type SourceColumns } from './source-and-sink.js';
 import {

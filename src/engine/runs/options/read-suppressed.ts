@@ -5,7 +5,7 @@ import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { notice } from '../../../platform/text/notices.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/column-lookup.js';

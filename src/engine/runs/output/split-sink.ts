@@ -16,7 +16,7 @@ import {
   OutcomeForms,
 } from '../../../lists/rows/sink.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** The rows of an output; none with a suppressed address. */
 export interface KeepRule {

@@ -13,7 +13,7 @@ import { fileSink, type FileSinkOptions } from '../../../lists/files/file-sink.j
 import { holdFolder } from '../../../lists/files/partitions/parts-folder.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { verdictOfCells } from './split-sink.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 export type VerdictSinks = Readonly<Record<Verdict, Sink>>;
 

@@ -3,9 +3,12 @@ import { crc32 } from 'node:zlib';
 import { countryCodes } from '../../../contract/countries.js';
 import { verificationTypes } from '../../../contract/enums.js';
 import { StateError } from '../../../platform/errors/errors.js';
-import { type FileSystem, readFileBytes } from '../../../platform/files/file-system.js';
+import {
+  type FileSystem,
+  readFileBytes,
+  makeAllSafe,
+} from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
-import { makeAllSafe } from '../../../platform/files/whole-file.js';
 import { mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
 import type { BatchStorage } from '../../plan/batch-cutter.js';
@@ -13,7 +16,7 @@ import { damaged } from '../../stores/directory/journal.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
 import type { BatchEntry, PartEntry, PlanEntry } from '../../stores/journal-entries.js';
 import type { EarlierRun, JournaledBatches } from '../../stores/run-state.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /**
  * Keeps the TXT files of batches in a directory. They identify launched addresses when the source has

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Source } from '../../../lists/rows/source.js';
-import { type FileSystem, readFileBytes } from '../../../platform/files/file-system.js';
-import { move } from '../../../platform/files/whole-file.js';
+import { type FileSystem, readFileBytes, move } from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 

@@ -9,7 +9,7 @@ import type { Plan } from '../../plan/plan.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import { DiskStorage } from './batch-files.js';
 import { TicketFile } from './ticket-file.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 const portion = 64 * 1024;
 

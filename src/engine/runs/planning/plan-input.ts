@@ -12,7 +12,7 @@ import type { OpenRecall } from './recalled-results.js';
 import { validateUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
 import { openList, startValidating, planEntryOf } from './open-list.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 
 export interface PlannedInput {

@@ -1,9 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { StateError } from '../../../platform/errors/errors.js';
-import { closeFile, type FileSystem } from '../../../platform/files/file-system.js';
+import { closeFile, type FileSystem, makeSafe } from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
-import { makeSafe } from '../../../platform/files/whole-file.js';
 import type { HashWords } from '../../../platform/hashing/address-table.js';
 import { type FieldOptions, wantsOrigin } from '../../columns/added-fields.js';
 import { FrameBuilder, HistoryEntries } from '../../history/history-entries.js';
@@ -15,7 +14,7 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunState } from '../../stores/run-state.js';
 import { carriedUuids } from '../resume/earlier-results.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** The journal's note of the used history. */
 type RecalledEntry = NonNullable<PlanEntry['recalled']>;

@@ -12,7 +12,7 @@ import type { ComparedRun } from '../options/run-options.js';
 import { readRecalled } from '../planning/recalled-results.js';
 import type { CarriedRun } from '../reporting/run-progress.js';
 import { carriedUuids } from './earlier-results.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** A run whose list has changed. */
 interface ChangedRun {

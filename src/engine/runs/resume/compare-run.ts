@@ -14,7 +14,7 @@ import { notice } from '../../../platform/text/notices.js';
 import type { ComparedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 
 /** A run whose list was read to its end. */

@@ -4,7 +4,7 @@ import type { Client } from '../../../client/client.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { version } from '../../../platform/version.js';
-import { writeWhole } from '../../../platform/files/whole-file.js';
+import { writeWhole } from '../../../platform/files/file-system.js';
 import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
 import { collectLeft, keepBatches } from './earlier-results.js';
 import type { History } from '../../history/history.js';
@@ -22,7 +22,7 @@ import { stopOfOthers, type RowFigures } from '../../stores/shared/shared-status
 import { sharedSource } from '../../stores/shared/source-copy.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 

@@ -40,7 +40,7 @@ import { statusOf } from '../../stores/run-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Summary } from '../../summary/summary.js';
 import { notice } from '../../../platform/text/notices.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 interface Compared {
   readonly plannedInput: PlannedInput;

@@ -29,7 +29,7 @@ import type { RunStore } from '../../stores/run-store.js';
 import { isRetryAsked } from './compare-run.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** Where it is a state directory, it says where it is. */
 type ReconciledStore = RunStore & { readonly place?: StateDirectory['place'] };

@@ -12,10 +12,11 @@ import {
   type FileSystem,
   syncDirectory,
   systemFiles,
+  besidePath,
+  move,
 } from '../../../platform/files/file-system.js';
-import { besidePath, move } from '../../../platform/files/whole-file.js';
 import type { StateLocation } from '../journal-entries.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** A run's folders: each run that replaces another has its own. */
 export const runFolder = /^(?:batches|results)(?:\.\d+)?$/;

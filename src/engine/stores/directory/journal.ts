@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { OutputError, StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { LogFile, encodeLine, readLines } from '../../../platform/files/log-file.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /*
  * A journal consists of lines (platform/files/log-file.ts). The first is the head; each further one is a

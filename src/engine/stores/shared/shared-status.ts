@@ -12,7 +12,7 @@ import { replayJournal, type RunState } from '../run-state.js';
 import { type RunStatus, statusOf } from '../run-status.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { stoppedEntry, type StoppedEntry } from '../journal-entries.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** A process's progress with its rows. */
 interface WorkerRows {

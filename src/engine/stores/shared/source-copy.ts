@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
-import { type FileSystem, readFileBytes } from '../../../platform/files/file-system.js';
+import { type FileSystem, readFileBytes, writeWhole } from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
-import { writeWhole } from '../../../platform/files/whole-file.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 import { type Clock, systemClock } from '../../../platform/waiting/clock.js';
 import { ClaimRevokedError } from '../../batches/claim.js';
 import type { CopyClaim, SharedRunStore, SourceCopy } from '../run-store.js';
 import type { Lease } from './leases.js';
 import type { SharedSteps } from './store-protocol.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 const blockBytes = 2 ** 20;
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../../platform/errors/errors.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import type { ByteReader } from '../../files/bytes/byte-reader.js';
 import type { OpenSourceOptions } from '../../rows/source.js';
 import { markBytesOf } from '../../files/file-signature.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSourceOptions } from '../../rows/source.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /**
  * Guards a table whose header was not specified: a first row with an address would be lost as a header.

@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import type { ByteReader } from './byte-reader.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 

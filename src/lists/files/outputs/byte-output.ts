@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
-import type { RandomFile } from '../../../platform/files/random-file.js';
+import type { RandomFile } from '../bytes/random-file.js';
 
 export interface ByteOutput {
   /**

@@ -2,9 +2,12 @@ import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { refuseWriting, systemErrorCode } from '../../../platform/files/disk-errors.js';
-import type { FilePermissions } from '../../../platform/files/file-system.js';
-import { openRandomFile } from '../../../platform/files/random-file.js';
-import { besidePath, putInPlace } from '../../../platform/files/whole-file.js';
+import {
+  type FilePermissions,
+  besidePath,
+  putInPlace,
+} from '../../../platform/files/file-system.js';
+import { openRandomFile } from '../bytes/random-file.js';
 import type { ByteOutput } from './byte-output.js';
 import {
   holdOutput,

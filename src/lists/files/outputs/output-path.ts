@@ -5,8 +5,11 @@ import { ConfigurationError, OutputError } from '../../../platform/errors/errors
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { systemErrorCode, refuseWriting } from '../../../platform/files/disk-errors.js';
 import { lockFile } from '../../../platform/files/file-lock.js';
-import { systemFiles, type FilePermissions } from '../../../platform/files/file-system.js';
-import { besidePath } from '../../../platform/files/whole-file.js';
+import {
+  systemFiles,
+  type FilePermissions,
+  besidePath,
+} from '../../../platform/files/file-system.js';
 import type { LockWait } from '../../rows/sink.js';
 
 /** The file system calls of an output file: a parameter, so that each can fail in tests. */

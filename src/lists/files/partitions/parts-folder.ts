@@ -2,8 +2,13 @@ import { constants } from 'node:fs';
 import { access, chmod, mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { type FilePermissions, systemFiles, exists } from '../../../platform/files/file-system.js';
-import { besidePath, move } from '../../../platform/files/whole-file.js';
+import {
+  type FilePermissions,
+  systemFiles,
+  exists,
+  besidePath,
+  move,
+} from '../../../platform/files/file-system.js';
 import type { ByteOutput } from '../outputs/byte-output.js';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import { holdOutput, mostOpenFolder, refuseLate } from '../outputs/output-path.js';

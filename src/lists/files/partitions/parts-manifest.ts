@@ -11,7 +11,7 @@ import { isParquetReading } from '../../parquet/stored-group.js';
 import { isFlat } from '../../parquet/schema-node.js';
 import { parquetForm } from '../../parquet/parquet-form.js';
 import { manifestMark, manifestName } from './parts-folder.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** Content of a column in the parts. */
 const partKind = z.object({

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkOptions } from '../../../platform/check-options.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { fileSinkShape, destinationSink, type FileSinkOptions } from '../../files/file-sink.js';
 import type { ByteOutput } from '../../files/outputs/byte-output.js';
 import { manifestName, type PartsFolder } from '../../files/partitions/parts-folder.js';

@@ -2,7 +2,7 @@ import { ConfigurationError, InputError } from '../../../platform/errors/errors.
 import { isPrintable } from '../values/print-value.js';
 import type { SourceReading } from '../source.js';
 import type { RowChunk } from './row-chunk.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /**

@@ -2,12 +2,16 @@ import { dirname } from 'node:path';
 import { Stream } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import { InputError, OutputError } from '../../../platform/errors/errors.js';
-import { exists, systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
+import {
+  exists,
+  systemFiles,
+  type FileSystem,
+  writeWhole,
+} from '../../../platform/files/file-system.js';
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { orAborted } from '../../../platform/waiting/promises.js';
-import { writeWhole } from '../../../platform/files/whole-file.js';
 import { refuseRows, messageOf } from './gather-rows.js';
 import { refuseSameObjects } from '../guarded-ends.js';
 import { digestAtEnd } from '../source.js';

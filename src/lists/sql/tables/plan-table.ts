@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { refuseRepeatedNames } from '../../rows/chunks/table-rows.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Kind } from '../../rows/values/kinds.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 export interface TableName {
   /** Its containers: a schema, or a database and a schema. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { AddressTable } from '../../../platform/hashing/address-table.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowValidator } from '../../rows/sink.js';

@@ -11,7 +11,7 @@ import { lines, type LoadColumn, type LoadDialect } from './load-dialect.js';
 import { postgres } from './postgres.js';
 import { redshift } from './redshift.js';
 import { exactSnowflake, snowflake } from './snowflake.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 const dialects = { snowflake, bigquery, redshift, databricks, clickhouse, postgres, duckdb };
 

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { TextDecoder } from 'node:util';
 import { InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import type { RandomFile } from '../../../platform/files/random-file.js';
+import type { RandomFile } from '../../files/bytes/random-file.js';
 import { detectEncoding } from '../../files/bytes/text-encoding.js';
 import { attribute, scanXml, XmlError, type XmlToken } from '../scan-xml.js';
 import { partKey, readZipEntry, storedBytes, storedRange, type ZipEntry } from './zip-reader.js';

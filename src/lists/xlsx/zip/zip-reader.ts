@@ -5,7 +5,7 @@ import { InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { pieceBytes } from '../../files/bytes/byte-reader.js';
 import { describeFile } from '../../files/file-signature.js';
-import type { RandomFile } from '../../../platform/files/random-file.js';
+import type { RandomFile } from '../../files/bytes/random-file.js';
 
 /** A file of a zip archive, by the archive's directory. */
 export interface ZipEntry {

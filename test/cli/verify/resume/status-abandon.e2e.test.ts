@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ParsedOptions } from '../../../../src/cli/command.js';
 import { dropOldRun } from '../../../../src/cli/job/questions.js';
 import { readRunStatus, type RunStatus } from '../../../../src/index.js';
-import { besidePath } from '../../../../src/platform/files/whole-file.js';
+import { besidePath } from '../../../../src/platform/files/file-system.js';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import type { Wire } from '../../../service/wire.js';

@@ -12,7 +12,7 @@ import type { Sink } from '../../../../src/lists/rows/sink.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { streamRun } from '../../../../src/engine/runs/stream-run.js';
 import type { Service } from '../../../../src/service/index.js';
-import { besidePath } from '../../../../src/platform/files/whole-file.js';
+import { besidePath } from '../../../../src/platform/files/file-system.js';
 import { withFolder } from '../../../service/with-service.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
 import { withClient } from '../../streams/harness/with-client.js';

@@ -1,10 +1,10 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { OutputError } from '../errors/errors.js';
-import { isSluiceError } from '../errors/is-sluice-error.js';
-import { describeSystemError, refuseReading } from './disk-errors.js';
-import { makeTemporaryFolder } from './private-folder.js';
+import { OutputError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { describeSystemError, refuseReading } from '../../../platform/files/disk-errors.js';
+import { makeTemporaryFolder } from '../../../platform/files/private-folder.js';
 
 /** A file with random access. */
 export interface RandomFile {
