@@ -4,8 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { buildIfStale } from './build/dist.mjs';
-import { projectRoot } from './project.mjs';
-import { runScript } from './run-tool.mjs';
+import { projectRoot, runScript } from './project.mjs';
 
 const localBuild = process.argv.includes('--update');
 

@@ -3,7 +3,7 @@
 // whoever installs the package from a file.
 import { hasDevelopmentPackages } from './build/build-tools.mjs';
 import { build, buildIfStale } from './build/dist.mjs';
-import { runScript } from './run-tool.mjs';
+import { runScript } from './project.mjs';
 
 await runScript(async () => {
   const isOnlyIfStale = process.argv.includes('--if-stale');

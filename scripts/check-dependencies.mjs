@@ -2,8 +2,7 @@
 // is installed here may be used under the MIT licence's terms.
 import { join } from 'node:path';
 import { installedPackages, licenceViolations } from './package/installed-packages.mjs';
-import { projectRoot, readProjectJson } from './project.mjs';
-import { runScript } from './run-tool.mjs';
+import { projectRoot, readProjectJson, runScript } from './project.mjs';
 
 /**
  * Of tools that are run and never shipped: weak copyleft (lightningcss, which vite brings), and Python's

@@ -9,8 +9,14 @@ import {
   licenceViolations,
 } from './package/installed-packages.mjs';
 import { runMainJob, withInstalledPackage } from './package/packed-package.mjs';
-import { projectRoot, readEntries, readProjectJson } from './project.mjs';
-import { mustRun, runScript, runTool } from './run-tool.mjs';
+import {
+  projectRoot,
+  readEntries,
+  readProjectJson,
+  mustRun,
+  runScript,
+  runTool,
+} from './project.mjs';
 
 /** What the core may bring along. */
 const limits = { packages: 8, bytes: 30_000_000, tarball: 3_000_000 };

@@ -1,9 +1,8 @@
-// `npm run lint:words`: what people read is in plain English, see plain-words.mjs.
+// For `npm run lint`: what people read is in plain English, see plain-words.mjs.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { publicNames, readableText, wordViolations } from './rules/plain-words.mjs';
-import { projectRoot, readEntries, sourceFiles } from './project.mjs';
-import { runScript } from './run-tool.mjs';
+import { projectRoot, readEntries, sourceFiles, runScript } from './project.mjs';
 
 /** The service's own words, which are quoted as they are. */
 const others = ['docs/reference/service-interface.md'];

@@ -1,7 +1,6 @@
 import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot, readProjectJson } from './project.mjs';
-import { mustRun, runScript } from './run-tool.mjs';
+import { projectRoot, readProjectJson, mustRun, runScript } from './project.mjs';
 
 /** What `npm run drivers -- <name>` installs. */
 const drivers = {

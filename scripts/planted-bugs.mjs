@@ -8,8 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
-import { projectRoot } from './project.mjs';
-import { mustRun, runScript, runTool } from './run-tool.mjs';
+import { projectRoot, mustRun, runScript, runTool } from './project.mjs';
 
 const bugsFolder = join(projectRoot, 'test', 'planted-bugs');
 const table = join(bugsFolder, 'README.md');

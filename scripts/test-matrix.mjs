@@ -2,11 +2,10 @@
 // version numbers as arguments, on those alone.
 import { join } from 'node:path';
 import { environmentOf, runMainJob, withInstalledPackage } from './package/packed-package.mjs';
-import { runElsewhere } from './package/other-runtimes.mjs';
-import { nodeBinary } from './package/cached-package.mjs';
-import { projectRoot } from './project.mjs';
-import { runScript, runTool } from './run-tool.mjs';
+import { nodeBinary, cachedPackage } from './package/installed-packages.mjs';
+import { projectRoot, runScript, runTool, mustRun } from './project.mjs';
 import { readReport } from './tests/test-report.mjs';
+import { copyFile } from 'node:fs/promises';
 
 /** The test runner wants Node >= 20.19: on the oldest supported version only the package is run. */
 const withoutRunner = ['20.18.1'];
@@ -14,23 +13,70 @@ const versions = [...withoutRunner, '20.20.2', '22.23.3', '24.21.0', '26.10.0'];
 
 const vitest = join(projectRoot, 'node_modules', 'vitest', 'vitest.mjs');
 
-await runScript(() =>
-  withInstalledPackage(async (folder) => {
-    const chosen = process.argv.slice(2);
-    const failed = [];
-    for (const version of chosen.length > 0 ? chosen : versions) {
-      try {
-        console.log(`Node ${version}: ${await runOn(version, folder)}`);
-      } catch (error) {
-        failed.push(version);
-        console.error(`Node ${version}: FAILED\n${error instanceof Error ? error.message : error}`);
-      }
+const { arch, platform } = process;
+
+/** What runs the command beside Node: the package that holds its program, and how that is called. */
+const runtimes = [
+  {
+    name: 'Bun 1.4.5',
+    spec: `@oven/bun-${platform}-${arch}@1.4.5`,
+    path: ['bin', 'bun'],
+    args: [],
+  },
+  { name: 'Deno 2.9.6', spec: denoPackage(), path: ['deno'], args: ['run', '-A'] },
+];
+
+function denoPackage() {
+  return `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}@2.9.6`;
+}
+
+/** Examples of the library, and the last line that each prints. */
+const examples = {
+  'async-iteration.ts': '3 not_submitted empty',
+  'web-server.ts': '{"verification":"not_submitted","reason":"contains_comma","valid":null}',
+};
+
+/**
+ * Runs the main job and examples with the package installed in `folder` on runtimes that are not Node.
+ *
+ * @returns one line for each
+ */
+async function runElsewhere(folder) {
+  const lines = [];
+  for (const { name, spec, path, args } of runtimes) {
+    const home = await cachedPackage(name.replace(' ', '-').toLowerCase(), spec);
+    const program = join(home, ...path);
+    const command = [program, ...args, join(folder, 'node_modules/sluice/dist/cli/main.js')];
+    const rows = await runMainJob(folder, { command });
+    for (const [example, last] of Object.entries(examples)) {
+      await copyFile(join(projectRoot, 'examples', example), join(folder, example));
+      const { stdout } = await mustRun(program, [...args, example], { cwd: folder });
+      if (!stdout.endsWith(`${last}\n`)) throw new Error(`${name}: ${example} printed ${stdout}`);
     }
-    // A list of versions is a list of Node's.
-    if (chosen.length === 0) for (const line of await runElsewhere(folder)) console.log(line);
-    if (failed.length > 0) throw new Error(`failed on Node ${failed.join(', ')}`);
-  }),
-);
+    lines.push(`${name}: main job of ${rows} rows, ${Object.keys(examples).length} examples`);
+  }
+  return [...lines, await runJest(folder)];
+}
+
+/** Jest has modules of its own, in which a package that is an ES module has to be imported. */
+async function runJest(folder) {
+  const spec = 'jest@30.5.2';
+  const home = await cachedPackage(spec.replace('@', '-'), spec);
+  await copyFile(
+    join(projectRoot, 'examples', 'testing', 'jest.test.cjs'),
+    join(folder, 'jest.test.cjs'),
+  );
+  const args = [
+    join(home, 'bin', 'jest.js'),
+    '--rootDir',
+    folder,
+    '--testMatch',
+    '**/jest.test.cjs',
+  ];
+  const node = [process.execPath, ['--experimental-vm-modules', ...args]];
+  await mustRun(...node, { cwd: folder });
+  return `${spec}: its example passes`;
+}
 
 /** require() of the package works, or says what to do. */
 async function checkRequire(node, folder) {
@@ -67,3 +113,21 @@ async function runOn(version, folder) {
   }
   return done.join('; ');
 }
+
+await runScript(() =>
+  withInstalledPackage(async (folder) => {
+    const chosen = process.argv.slice(2);
+    const failed = [];
+    for (const version of chosen.length > 0 ? chosen : versions) {
+      try {
+        console.log(`Node ${version}: ${await runOn(version, folder)}`);
+      } catch (error) {
+        failed.push(version);
+        console.error(`Node ${version}: FAILED\n${error instanceof Error ? error.message : error}`);
+      }
+    }
+    // A list of versions is a list of Node's.
+    if (chosen.length === 0) for (const line of await runElsewhere(folder)) console.log(line);
+    if (failed.length > 0) throw new Error(`failed on Node ${failed.join(', ')}`);
+  }),
+);

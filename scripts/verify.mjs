@@ -9,8 +9,7 @@ import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
 import { compiler } from './build/build-tools.mjs';
-import { projectRoot } from './project.mjs';
-import { runTool } from './run-tool.mjs';
+import { projectRoot, runTool } from './project.mjs';
 import { logFile, readReport, reportFile } from './tests/test-report.mjs';
 
 const { values } = parseArgs({

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
-import { declare, placeSources } from './declarations.mjs';
+import { hasDevelopmentPackages, loadBundler, declare, placeSources } from './build-tools.mjs';
 import {
   directImports,
   fixedOpenapi,
@@ -22,7 +21,6 @@ const decisive = [
   'package.json',
   'package-lock.json',
   'scripts/build/build-tools.mjs',
-  'scripts/build/declarations.mjs',
   'scripts/build/dist.mjs',
   'scripts/build/plugins.mjs',
 ];

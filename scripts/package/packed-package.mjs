@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { buildIfStale } from '../build/dist.mjs';
-import { projectRoot } from '../project.mjs';
-import { mustRun } from '../run-tool.mjs';
+import { projectRoot, mustRun } from '../project.mjs';
 
 /** Makes the tarball that would be published, and puts it into `folder`. */
 async function packTarball(folder) {

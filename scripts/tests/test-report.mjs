@@ -1,6 +1,8 @@
+// `npm run test:slowest [-- --project long]`: runs the tests, and names the files that took longest.
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { projectRoot } from '../project.mjs';
+import { pathToFileURL } from 'node:url';
+import { projectRoot, runTool } from '../project.mjs';
 
 /** Where vitest leaves what became of each test when TEST_REPORT gives the run a name, see vitest.config.ts. */
 export function reportFile(name) {
@@ -50,7 +52,7 @@ function explaining(message) {
 }
 
 /** The files of a reported run that took longest, the slowest first. */
-export async function slowestFiles(name, count) {
+async function slowestFiles(name, count) {
   const { testResults } = JSON.parse(await readFile(reportFile(name), 'utf8'));
   return testResults
     .map(({ name: file, startTime, endTime, assertionResults }) => ({
@@ -60,4 +62,20 @@ export async function slowestFiles(name, count) {
     }))
     .toSorted((a, b) => b.seconds - a.seconds)
     .slice(0, count);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const given = process.argv.slice(2);
+  const args = ['vitest', 'run', ...(given.length > 0 ? given : ['--project', 'fast'])];
+  const began = performance.now();
+  const { code, stdout, stderr } = await runTool('npx', args, {
+    env: { ...process.env, TEST_REPORT: 'slowest' },
+  });
+  if (code !== 0) console.log(`${stdout}${stderr}`);
+  for (const { file, seconds, tests } of await slowestFiles('slowest', 10)) {
+    console.log(`${seconds.toFixed(1).padStart(6)} s  ${file} (${tests} tests)`);
+  }
+  const seconds = ((performance.now() - began) / 1000).toFixed(0);
+  console.log(`${seconds} s in all; ${reportFile('slowest')} has every test`);
+  process.exitCode = code;
 }

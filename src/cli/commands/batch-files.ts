@@ -247,7 +247,7 @@ const chunkBytes = 256 * 1024;
  * Opens a file of addresses, one a line, to be sent unchanged. It is scanned first: an invalid batch file is
  * refused before anything is sent.
  */
-export async function openLineFile(path: string): Promise<UploadFile> {
+async function openLineFile(path: string): Promise<UploadFile> {
   const sizeBytes = await sizeOf(path);
   const check = createLineCheck(path);
   for await (const chunk of bytesOf(path)) check.take(chunk);

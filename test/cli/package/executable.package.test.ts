@@ -3,8 +3,7 @@ import { mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectRoot, readProjectJson } from '../../../scripts/project.mjs';
-import { mustRun } from '../../../scripts/run-tool.mjs';
+import { projectRoot, readProjectJson, mustRun } from '../../../scripts/project.mjs';
 
 interface Ended {
   readonly code: number;

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { cachedPackage } from '../../../scripts/package/cached-package.mjs';
+import { cachedPackage } from '../../../scripts/package/installed-packages.mjs';
 import { projectRoot } from '../../../scripts/project.mjs';
 
 interface Validator {

@@ -1,22 +1,9 @@
-import {
-  chmod,
-  copyFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  readFile,
-  readdir,
-  realpath,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeBinary } from '../../../scripts/package/cached-package.mjs';
-import { projectRoot } from '../../../scripts/project.mjs';
-import { runTool } from '../../../scripts/run-tool.mjs';
+import { nodeBinary } from '../../../scripts/package/installed-packages.mjs';
+import { projectRoot, runTool } from '../../../scripts/project.mjs';
 import { debianProgram } from '../../servers/debian-program.js';
 
 /** What the base has of Debian, as far as the Dockerfile and the command use it. */

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { cachedPackage } from '../../../../../scripts/package/cached-package.mjs';
+import { cachedPackage } from '../../../../../scripts/package/installed-packages.mjs';
 import { chargesOf } from '../../../../cli/harness/charges.js';
 import { csvRows } from '../../../../cli/harness/csv-cells.js';
 import {
