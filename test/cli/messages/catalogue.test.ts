@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectPage } from '../../docs/made/expect-page.js';
 import { commands, flagNaming } from '../../../src/cli/commands.js';
-import { catalogue, type EventName, type Message, sentencesOf } from '../../../src/cli/messages/catalogue.js';
+import {
+  catalogue,
+  type EventName,
+  type Message,
+  sentencesOf,
+} from '../../../src/cli/messages/catalogue.js';
 import { Logger } from '../../../src/cli/terminal/logger.js';
 import { notices } from '../../../src/platform/text/notices.js';
 import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
