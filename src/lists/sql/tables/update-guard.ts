@@ -72,7 +72,7 @@ export function refuseUntraced(
   shown: string,
   { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
   keyPositions: readonly number[],
-  place: TargetDatabase,
+  place: TargetDatabase & { readonly dialect: Pick<Dialect, 'statements'> },
   table: ExistingTable,
 ): void {
   if (!isSameDatabase(reading, place)) return;
@@ -86,9 +86,11 @@ export function refuseUntraced(
   const isComputed = (position: number): boolean => columns[position]?.origin === undefined;
   const isNew = (position: number): boolean => isComputed(position) || isOfOther(position);
   if (keyPositions.every(isOfOther) && verified.every(isNew)) return;
-  const names = keyPositions.map((position) => reading.header[position] ?? '').join(', ');
+  const { quote } = place.dialect.statements;
+  const names = keyPositions.map((position) => quote(reading.header[position] ?? '')).join(', ');
+  const key = keyPositions.length > 1 ? `(${names})` : names;
   throw new ConfigurationError(
-    `the query reads the table ${shown}, and not so that its rows are known to be that table's (through a view, a union, a join or the like): what others change in it meanwhile would be overwritten, and what they delete would come back. To verify the table's rows, take their columns from the table itself: select … from ${shown} where ${names} in (select ${names} from …). To add the rows of other tables, leave this one out of the query`,
+    `the query reads the table ${shown}, and not so that its rows are known to be that table's (through a view, a union, a join or the like): what others change in it meanwhile would be overwritten, and what they delete would come back. To verify the table's rows, take their columns from the table itself: select … from ${shown} where ${key} in (select ${names} from …). To add the rows of other tables, leave this one out of the query`,
   );
 }
 
