@@ -237,10 +237,8 @@ function suggestedQuery(
   // The query of a position stays unknown.
   if (columns.length === 0 || columns.some((column) => column.startsWith('#'))) return '';
   const quote = kind === 'mysql' ? '`' : '"';
-  const names = columns.map((column) =>
-    /^[a-z_][a-z0-9_]*$/.test(column)
-      ? column
-      : `${quote}${column.replaceAll(quote, quote + quote)}${quote}`,
+  const names = columns.map(
+    (column) => `${quote}${column.replaceAll(quote, quote + quote)}${quote}`,
   );
   const [all] = /^\s*select\s+\*\s/i.exec(query) ?? [];
   if (all === undefined) return '';

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
+import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import { exists } from '../../platform/files/file-system.js';
+import { isLoopbackHost } from '../../client/client-options.js';
 import type { Purpose } from './dialect.js';
 
 /** How a connection is encrypted, in libpq's terms. */
@@ -38,8 +39,6 @@ export interface ServerUrl {
   readonly driverUrl: string;
   /** The database's name in messages: without its password and parameters, which may contain one. */
   readonly name: string;
-  /** The same without a user. */
-  readonly store: string;
   /** The socket, or its folder, for a local connection. */
   readonly socket: string | undefined;
   readonly tls: {
@@ -84,7 +83,6 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
   return {
     driverUrl: url.href,
     name: `${scheme}://${user}${shown}${url.pathname}`,
-    store: `${schemes[0] ?? scheme}://${shown}${url.pathname}`,
     socket: isSocket ? host : undefined,
     tls,
   };
@@ -92,6 +90,15 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
 
 /** Stands for a missing host. */
 const noHost = 'localhost';
+
+/** A server's database, however this machine is named. */
+export function storeOf(
+  dialect: string,
+  { host, port, database = '' }: { host: string; port: number; database?: string | undefined },
+): string {
+  const name = isLoopbackHost(host) ? noHost : host.toLowerCase();
+  return `${dialect}://${name}:${port}/${database}`;
+}
 
 /** A URL may have a user and no host. */
 function readUrl(text: string): URL | undefined {
@@ -135,10 +142,10 @@ export async function placeOfFile(
   purpose: Purpose,
 ): Promise<{ readonly store: string; readonly isNew: boolean }> {
   if (path === inMemory) return { store: inMemory, isNew: false };
-  // A path, never a server's address.
-  const store = resolve(path);
   if (purpose === 'read') await stat(path);
   const isNew = !(await exists(path));
+  // A path, never a server's address; the same by way of a link.
+  const store = isNew ? resolve(path) : await realpath(path);
   if (!isNew || purpose === 'write') return { store, isNew };
   await access(dirname(store), constants.W_OK);
   return { store: inMemory, isNew: false };

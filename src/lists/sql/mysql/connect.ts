@@ -5,6 +5,7 @@ import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, keepAliveAfterMs, type Connection } from '../connection.js';
 import {
   parseServerUrl,
+  storeOf,
   type ServerUrl,
   connectWithTls,
   isWithoutTls,
@@ -84,8 +85,9 @@ export async function connect(
     await close();
     throw error;
   }
+  const { host = '', port = 0, database } = connection.config;
   return {
-    store: server.store,
+    store: storeOf(name, { host: server.socket ?? host, port, database }),
     query,
     stream: (sql) => connection.query(sql),
     disconnected,

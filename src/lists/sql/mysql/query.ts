@@ -135,6 +135,9 @@ export async function locate(
   throw new ConfigurationError(`no database is named for the table ${first}`);
 }
 
+/** An enumeration with an empty text. */
+const hasEmpty = /^enum\((?:.*,)?''[,)]/i;
+
 export async function findTable(
   connection: MysqlConnection,
   { within: [schema = ''], table }: TableName,
@@ -146,7 +149,7 @@ export async function findTable(
   if (!found) return undefined;
   const [name, engine, comment] = found;
   const columns = await connection.query(
-    'SELECT COLUMN_NAME, DATA_TYPE, EXTRA, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION',
+    'SELECT COLUMN_NAME, DATA_TYPE, EXTRA, COLLATION_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION',
     [schema, table],
   );
   const parts = await connection.query(
@@ -163,9 +166,9 @@ export async function findTable(
     id: `${schema}.${String(name)}`,
     isTable,
     engine: isTable || typeof engine !== 'string' ? undefined : engine,
-    columns: columns.map(([column, type, extra, collation]) => ({
+    columns: columns.map(([column, type, extra, collation, whole]) => ({
       name: String(column),
-      isText: /char|text|blob|binary/i.test(String(type)),
+      isText: /char|text|blob|binary|set/i.test(String(type)) || hasEmpty.test(String(whole)),
       isPrinted: /char|text|enum|set/i.test(String(type)),
       isGenerated: /(?:virtual|stored) generated/i.test(String(extra)),
       isCaseless: /_ci$/i.test(String(collation)),

@@ -5,7 +5,7 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { Connection } from '../connection.js';
-import { parseServerUrl, tlsWords } from '../database-url.js';
+import { parseServerUrl, storeOf, tlsWords } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
 import { connectionWords, type DatabaseFailure, type Refusal } from '../database-failure.js';
 import { openClient, schemes, type OpenClient } from './client.js';
@@ -85,9 +85,8 @@ export async function connect(
     await close();
     throw error;
   }
-  const { host, port, database } = client;
   return {
-    store: `postgres://${host}:${port}/${database ?? ''}`,
+    store: storeOf(name, client),
     copy,
     disconnected,
     close,

@@ -67,3 +67,20 @@ test('a key is one in capitals where the table takes capitals for small letters'
   // A table that is made tells them apart.
   expect((await run(`${table}_made`)).rows).toBe(2);
 });
+
+test('an empty member of an enumeration and an empty set stay what they are', async () => {
+  const { ask, sink, source, table } = await mariadb.open();
+  const other = `${table}_other`;
+  await ask(
+    `CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80), e ENUM('a', ''), s SET('x'), n ENUM('a'))`,
+    `INSERT INTO ${table} VALUES (1, 'good1@sluice.test', '', '', NULL)`,
+    `CREATE TABLE ${other} LIKE ${table}`,
+  );
+  const verifying = await startVerifying();
+  await verifying.run({
+    source: source(`SELECT * FROM ${table}`),
+    sink: sink({ into: other, key: 'id' }),
+    email: ['email'],
+  });
+  expect(await ask(`SELECT e, s, n FROM ${other}`)).toEqual([{ e: '', s: '', n: null }]);
+});

@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readAll } from '../harness/carry.js';
@@ -6,7 +6,7 @@ import { rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 import type { Database } from './database.js';
-import { makePeople } from './people.js';
+import { makePeople, verifyOwnRows } from './people.js';
 
 /** What a database that is one file is asked besides. */
 export function describeFile({ open }: Database, ending: string): void {
@@ -17,6 +17,14 @@ export function describeFile({ open }: Database, ending: string): void {
   }
 
   describe('the file', () => {
+    test('is the same by way of a link', async () => {
+      const place = await open();
+      await makePeople(place);
+      const link = join(await withFolder(), `link.${ending}`);
+      await symlink(place.url.slice(place.url.indexOf(':') + 1), link);
+      expect(await verifyOwnRows(place, link)).toEqual([{ email: 'newer@sluice.test' }]);
+    });
+
     test.each([
       ['is not there', 'nowhere'],
       ['is none', 'junk'],

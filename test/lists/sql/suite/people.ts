@@ -1,3 +1,5 @@
+import { changeFirst } from '../harness/spoilt-sinks.js';
+import { startVerifying } from '../harness/verify-rows.js';
 import type { Cells, Place } from './database.js';
 
 /** Makes five rows of people, of which the third has a bad address. */
@@ -9,6 +11,19 @@ export async function makePeople({ ask, table }: Place): Promise<void> {
     `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, email VARCHAR(80), note VARCHAR(20) DEFAULT 'kept' NOT NULL)`,
     `INSERT INTO ${table} (id, email) VALUES ${rows.join(', ')}`,
   );
+}
+
+/** Verifies a table's rows, read by another URL of its database; another session changes the first meanwhile. */
+export async function verifyOwnRows({ ask, sink, source, table }: Place, url: string) {
+  const verifying = await startVerifying();
+  await verifying.run({
+    source: source(`SELECT id, email FROM ${table}`, url),
+    sink: changeFirst(sink({ key: 'id' }), () =>
+      ask(`UPDATE ${table} SET email = 'newer@sluice.test' WHERE id = 1`),
+    ),
+    email: ['email'],
+  });
+  return ask(`SELECT email FROM ${table} WHERE id = 1`);
 }
 
 /** The cells of rows; what a database has as 0 and 1 is the same as its booleans. */

@@ -7,6 +7,7 @@ import { readAll } from '../harness/carry.js';
 import { rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, DatabaseServer } from './database.js';
+import { makePeople, verifyOwnRows } from './people.js';
 
 /** A sink that counts what it gets. */
 function countingSink(): Sink & { readonly rows: number } {
@@ -54,6 +55,14 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
         `cannot read ${scheme}://${url.username}@${url.host}${url.pathname}: the user or the password is refused`,
       );
       expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain(url.password);
+    });
+
+    test('is the same by another name of this machine', async () => {
+      const place = await open();
+      await makePeople(place);
+      const url = new URL(server.url());
+      url.hostname = 'localhost';
+      expect(await verifyOwnRows(place, url.href)).toEqual([{ email: 'newer@sluice.test' }]);
     });
 
     test.each([
