@@ -30,13 +30,15 @@ verify() {
 verify "$@"
 code=$?
 # Only what failed is sent again, once.
+again=''
 if [ "$code" -eq 3 ]; then
+  again=': what had failed was sent again'
   verify --retry-failed "$@"
   code=$?
 fi
 
 case "$code" in
-  0) echo 'verified.csv is complete' ;;
+  0) echo "verified.csv is complete$again" ;;
   1) echo 'a defect in Sluice: report it with sluice.log; the next run resumes' ;;
   2) echo 'nothing was sent: fix what the log says' ;;
   3) echo 'verified.csv is complete, except for failed rows: the log says what the next run does' ;;

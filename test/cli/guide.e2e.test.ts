@@ -19,6 +19,9 @@ beforeEach(async () => {
   folder = await withFolder();
 });
 
+const noCountry = 'mail\ngood1@sluice.test\n';
+const atStart = /Start\? \[Y\/n\]/;
+
 const german = [
   'Kunde;E-Mail;Telefon;Telefax;Auftragsnr.',
   'Ada;good1@sluice.test;+49 30 1234567;+49 30 1234568;2025550101',
@@ -639,26 +642,27 @@ describe('sluice verify without a column, at a terminal', () => {
   });
 
   it.each([
-    ['n', answerInProcess, 'n\r', 2],
-    ['the end of what is typed', runAtTerminal, '\u0004', 2],
-    ['Ctrl-C', runAtTerminal, '\u0003', 130],
-  ])('sends nothing after %s', async (_, run, keys, exitCode) => {
+    ['n', answerInProcess, 'n\r', 2, german, atStart],
+    ['the end of what is typed', runAtTerminal, '\u0004', 2, german, atStart],
+    ['Ctrl-C', runAtTerminal, '\u0003', 130, german, atStart],
+    ['Ctrl-C in place of a country', runAtTerminal, '\u0003', 130, noCountry, /or Germany:/],
+  ])('sends nothing after %s', async (_, run, keys, exitCode, list, question) => {
     const { service } = await withService();
-    await write('list.csv', german);
+    await write('list.csv', list);
     const { code, seen } = await run(['verify', 'list.csv'], {
       cwd: folder,
       env: connectTo(service),
-      answers: [[/Start\? \[Y\/n\]/, keys]],
+      answers: [[question, keys]],
     });
     expect(code, seen).toBe(exitCode);
-    const [, said] = seen.split(/Start\? \[Y\/n\]/);
+    const [, said] = seen.split(question);
     expect(said).toContain('nothing was sent');
     expect(await paid(service)).toBe(0);
     expect(await readdir(folder)).toEqual(['list.csv']);
   });
 
   it('asks for a country until it is one, and guesses', async () => {
-    await write('list.csv', 'mail\ngood1@sluice.test\n');
+    await write('list.csv', noCountry);
     const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [

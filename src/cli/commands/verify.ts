@@ -245,7 +245,9 @@ async function reportStopped(
     noMoreOpenThan,
     ...whatIsKept(run, launched),
   });
+  const hasNoRun = error instanceof Interruption && run.isBegun !== true && !run.store && !status;
   reporter.report([
+    ...(hasNoRun ? [message('not_started', { is_interrupted: true })] : []),
     ...unwritten.map((cause) =>
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
@@ -254,8 +256,6 @@ async function reportStopped(
     // Without a state that can be read, only this process knows what it has launched.
     ...(isStreaming || !status ? paidInVainMessages(batches, launched) : []),
   ]);
-  // Where nothing was sent, the error is the last line.
-  const hasNoRun = error instanceof Interruption && run.isBegun !== true && !status;
   if (exitCode !== exitCodes.usage && !hasNoRun) reporter.stopped(input, end);
   return exitCode;
 }

@@ -112,12 +112,7 @@ async function startAsAnswered(
   const { signal } = input;
   const yes = isYesNeededFor(counted) ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question(trial !== undefined, counted), person, signal).catch(
-      (error: unknown) => {
-        if (signal.aborted) reporter.report([message('not_started', {})]);
-        throw error;
-      },
-    );
+    const answer = await ask(question(trial !== undefined, counted), person, signal);
     if (answer === undefined || /^no?$/i.test(answer)) break;
     if (trial && yes.test(answer)) {
       const exitCode = await verify(trial);
@@ -130,7 +125,7 @@ async function startAsAnswered(
     const refused = `${shownCell(answer)} is not an answer: type ${choice}`;
     reporter.report([message('answer_refused', { message: refused })]);
   }
-  reporter.report([message('not_started', {})]);
+  reporter.report([message('not_started', { is_interrupted: false })]);
   return exitCodes.usage;
 }
 

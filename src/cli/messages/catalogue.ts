@@ -118,11 +118,11 @@ export const catalogue = {
     sentence: made,
   }),
   service_back: info({
-    when: 'The service answers again.',
+    when: 'The service takes requests again.',
     example: {
       host: 'verify.example.com',
       after_seconds: 64,
-      message: 'verify.example.com answers again after 1 min 4 s',
+      message: 'verify.example.com takes requests again, after 1 min 4 s',
     },
     sentence: made,
   }),
@@ -280,10 +280,13 @@ export const catalogue = {
     sentence: made,
   }),
   not_started: notice({
-    when: 'A person does not start the command that was shown.',
-    example: {},
-    sentence: () =>
-      'stopped; nothing was sent: to start later, run the command above, or a changed one',
+    when: 'A person does not start the command that was shown, or interrupts it before it begins.',
+    example: { is_interrupted: false },
+    variants: [{ is_interrupted: true }],
+    sentence: ({ is_interrupted: isInterrupted }) =>
+      isInterrupted
+        ? 'nothing was sent'
+        : 'stopped; nothing was sent: to start later, run the command above, or a changed one',
   }),
   doubtful_column: warning({
     when: 'Many cells of a column look wrong, lack a `+`, or are numbers of other countries than the given ones: one event for each `doubt`.',

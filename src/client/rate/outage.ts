@@ -137,7 +137,7 @@ export interface DescribedOutage {
  * ```ts
  * const baseUrl = 'https://verify.example.com';
  * const { line } = describeOutage({ baseUrl }, { state: 'over', forMs: 65_000 });
- * console.log(line); // verify.example.com answers again, after 1 min 5 s
+ * console.log(line); // verify.example.com takes requests again, after 1 min 5 s
  * ```
  */
 export function describeOutage(
@@ -147,7 +147,7 @@ export function describeOutage(
   const { host } = new URL(baseUrl);
   const forSeconds = Math.round(outage.forMs / 1000);
   if (outage.state === 'over') {
-    return { reason: null, line: `${host} answers again, after ${duration(forSeconds)}` };
+    return { reason: null, line: `${host} takes requests again, after ${duration(forSeconds)}` };
   }
   const { error, leftMs, pausedMs } = outage;
   const reason = error

@@ -36,6 +36,7 @@ export class ListFigures {
   /** Whether examples have row numbers of the sheet or file; else they count from the header. */
   hasRowNumbers = true;
   readonly #isOneInput: boolean;
+  readonly #sheets = new Set<string>();
   #rows = 0;
 
   constructor(opening: OpenSinkOptions) {
@@ -46,7 +47,14 @@ export class ListFigures {
     this.examples = opening.added.map((_, column) => new ReasonExamples(this.#isEmail(column)));
   }
 
+  /** Whether rows of several sheets have the same numbers. */
+  get hasSheets(): boolean {
+    return this.#sheets.size > 1;
+  }
+
   add({ chunk, from, to, outcomes, width }: JoinedRows): void {
+    const { sheetName: sheet } = chunk;
+    if (sheet !== undefined) this.#sheets.add(sheet);
     for (const [column, position] of this.#verified.entries()) {
       const isEmail = this.#isEmail(column);
       const examples = this.examples[column];
@@ -59,7 +67,7 @@ export class ListFigures {
           const counted = this.#rows + row - from + 1;
           examples?.add(
             reason,
-            this.#isOneInput ? (chunk.number?.(row) ?? counted) : counted,
+            { row: this.#isOneInput ? (chunk.number?.(row) ?? counted) : counted, sheet },
             chunk.text(row, position),
           );
         }
@@ -123,6 +131,7 @@ function domainOf(cell: unknown): string | undefined {
 export interface Example {
   /** Row number of the sheet or file where known; else counted from 1 below the header. */
   readonly row: number;
+  readonly sheet?: string | undefined;
   /** Its masked form; empty for an empty or invalid cell. */
   readonly form: string;
 }
@@ -139,7 +148,7 @@ export class ReasonExamples {
     this.#isEmail = isEmail;
   }
 
-  add(reason: string, row: number, cell: CellText): void {
+  add(reason: string, place: Pick<Example, 'row' | 'sheet'>, cell: CellText): void {
     let examples = this.#byReason.get(reason);
     if (!examples) {
       if (this.#byReason.size >= mostReasons) return;
@@ -147,7 +156,10 @@ export class ReasonExamples {
       this.#byReason.set(reason, examples);
     }
     if (examples.length >= mostExamples) return;
-    examples.push({ row, form: typeof cell === 'string' ? maskedCell(cell, this.#isEmail) : '' });
+    examples.push({
+      ...place,
+      form: typeof cell === 'string' ? maskedCell(cell, this.#isEmail) : '',
+    });
   }
 
   of(reason: string): readonly Example[] {

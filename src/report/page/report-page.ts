@@ -43,7 +43,7 @@ export function reportPage({ summary, figures, end, madeAt }: Report): string {
         ${headline(summary)} ${endNote(end)}
         ${(compared?.odd ?? []).map((odd) => html`<p class="warning">${oddSentence(odd)}.</p>`)}
         ${adviceList(end.advice)} ${serviceNote(service)}
-        ${columns.map((column, index) => columnSection(column, figures?.examples[index], figures?.hasRowNumbers === true))}
+        ${columns.map((column, index) => columnSection(column, figures?.examples[index], figures))}
         ${figures === undefined ? rowsNote() : topTables(figures)} ${earlierRuns(summary)}
         ${creditTable(summary)} ${failedBatches(summary)} ${differingBatches(summary)}
         ${timeline(summary.batches)}

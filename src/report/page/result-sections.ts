@@ -3,15 +3,18 @@ import { html, nothing, type Html } from '../../platform/html.js';
 import { cellsOfShares, formWords, reasonWords } from '../sentences/reason-words.js';
 import { grouped, moment } from '../../platform/text/shown-numbers.js';
 import { cardTable, chart, measures, type Share, percent } from './charts.js';
-import type { Example, ReasonExamples } from './list-figures.js';
+import type { Example, ListFigures, ReasonExamples } from './list-figures.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../engine/summary/summary.js';
+
+/** What the row numbers of examples count from. */
+type Places = Pick<ListFigures, 'hasRowNumbers' | 'hasSheets'>;
 
 /** The results of a verified column: verdicts, quality, and reasons. */
 export function columnSection(
   column: ColumnSummary,
   examples: ReasonExamples | undefined,
-  hasRowNumbers: boolean,
+  places: Places | undefined,
 ): Html {
   const { name, type } = column;
   return html`<section>
@@ -20,7 +23,7 @@ export function columnSection(
     </h2>
     ${chart('What became of the filled cells', fateShares(column), 'Cells')}
     ${measures('Quality of what was verified', qualityShares(column), 'Cells')} ${riskyNote(column)}
-    ${reasonTable(column, examples, hasRowNumbers)}
+    ${reasonTable(column, examples, places)}
   </section>`;
 }
 
@@ -75,7 +78,7 @@ const reasonColumns = [
 function reasonTable(
   { reasons, forms }: ColumnSummary,
   examples: ReasonExamples | undefined,
-  hasRowNumbers: boolean,
+  places: Places | undefined,
 ): Html {
   const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
   if (entries.length === 0) return nothing;
@@ -84,13 +87,14 @@ function reasonTable(
       html`<tr>
         <th scope="row" class="word"><code>${brokenAtUnderscores(reason)}</code></th>
         <td>
-          ${meaningOf(reason)}${formsOf(reason, forms?.[reason] ?? {})}${exampleList(examples?.of(reason) ?? [])}
+          ${meaningOf(reason)}${formsOf(reason, forms?.[reason] ?? {})}${exampleList(examples?.of(reason) ?? [], places?.hasSheets === true)}
         </td>
         <td class="number">${grouped(count)}</td>
       </tr>`,
   );
   return html`<h3>Why cells have no result</h3>
-    ${examples ? rowsNote(hasRowNumbers) : nothing} ${cardTable(reasonColumns, rows)}`;
+    ${examples ? rowsNote(places?.hasRowNumbers === true) : nothing}
+    ${cardTable(reasonColumns, rows)}`;
 }
 
 function rowsNote(hasRowNumbers: boolean): Html {
@@ -123,18 +127,22 @@ function formsOf(reason: string, forms: Readonly<Record<string, number>>): Html 
   return items.length === 0 ? nothing : html`; of them ${items.join(', ')}`;
 }
 
-function exampleList(examples: readonly Example[]): Html {
+function exampleList(examples: readonly Example[], hasSheets: boolean): Html {
   if (examples.length === 0) return nothing;
+  const place = ({ row, sheet = '' }: Example): string =>
+    `${grouped(row)}${hasSheets ? ` of ${sheet}` : ''}`;
   if (examples.every(({ form }) => form === '')) {
     return html`<p class="examples">
-      ${examples.length === 1 ? 'row' : 'rows'}
-      ${examples.map(({ row }) => grouped(row)).join('; ')}
+      ${examples.length === 1 ? 'row' : 'rows'} ${examples.map(place).join('; ')}
     </p>`;
   }
   return html`<ul class="examples">
     ${examples.map(
-      ({ row, form }) =>
-        html`<li>row ${grouped(row)}${form === '' ? nothing : html` <code>${form}</code>`}</li>`,
+      (example) =>
+        html`<li>
+          row
+          ${place(example)}${example.form === '' ? nothing : html` <code>${example.form}</code>`}
+        </li>`,
     )}
   </ul>`;
 }

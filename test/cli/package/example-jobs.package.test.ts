@@ -86,6 +86,18 @@ describe('examples/nightly.sh', () => {
     expect(ended.stdout).toBe('verified.csv is complete\nwarning: a\nthe verdict\n');
   });
 
+  it('says of a night that failed first that this is over', async () => {
+    const folder = await jobFolder();
+    const first = 'touch tried; echo "sluice: warning: some rows failed" >&2; exit 3';
+    const work = `[ -f tried ] || { ${first}; }\necho "the verdict" >&2`;
+    await writeFile(join(folder, 'sluice'), `#!/bin/sh\n${work}\n`);
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder]);
+    expect(ended).toMatchObject({ code: 0 });
+    const [outcome = '', ...rest] = ended.stdout.split('\n');
+    expect(outcome).toMatch(/^verified\.csv is complete: .*sent again/);
+    expect(rest).toEqual(['sluice: warning: some rows failed', 'the verdict', '']);
+  });
+
   it('mails warnings that are events, too', async () => {
     const folder = await jobFolder();
     const warning = '{"time":"2026-01-01T00:00:00.000Z","severity":"warning","code":"history_cut"}';

@@ -82,6 +82,24 @@ describe('the report of a run', () => {
     expect(plain).toContain('15.8 % unknown results, usually 1.0 % (0.0 % to 3.0 %)');
   });
 
+  it('names the sheets of rows where there are several', () => {
+    const figures = exampleFigures();
+    const add = (sheetName: string): void =>
+      figures.add({
+        chunk: { length: 1, byteSize: 0, text: () => 'nobody', number: () => 7, sheetName },
+        from: 0,
+        to: 1,
+        outcomes: Uint32Array.from([0, 1]),
+        width: 2,
+      });
+    const text = (): string => exampleReport({ figures }).replaceAll(/\s+/g, ' ');
+    add('Leads');
+    expect(text()).toContain('row 7 <');
+    add('Customers');
+    expect(text()).toContain('row 7 of Leads <');
+    expect(text()).toContain('row 7 of Customers <');
+  });
+
   it('counts suppressed cells apart, as empty ones', () => {
     const summary = exampleSummary();
     const columns = summary.columns.map((column) => ({
