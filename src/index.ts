@@ -77,7 +77,7 @@ export {
 
 // Files, and rows of a program
 export { fileSource, streamSource } from './lists/files/file-source.js';
-export type { FileOptions } from './lists/files/file-options.js';
+export type { FileOptions } from './lists/files/file-format.js';
 export { fileSink, streamSink, type FileSinkOptions } from './lists/files/file-sink.js';
 export type { FileFormat } from './lists/files/file-format.js';
 export { verdictFolder, verdictSink } from './engine/runs/output/verdict-sink.js';

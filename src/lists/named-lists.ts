@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../platform/errors/errors.js';
-import type { FileOptions } from './files/file-options.js';
+import type { FileOptions } from './files/file-format.js';
 import { fileSink, type FileSinkOptions } from './files/file-sink.js';
 import { fileSource } from './files/file-source.js';
 import { partsSink } from './files/partitions/parts-sink.js';

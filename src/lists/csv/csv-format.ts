@@ -196,3 +196,11 @@ function isAsciiRange(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) seen |= bytes[at] as number;
   return seen < 0x80;
 }
+
+export function emptyInput(name: string, firstLine = 1): InputError {
+  const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
+  return new InputError(`${name} is empty${where}: check what makes the list`, {
+    line: firstLine,
+    isEmpty: true,
+  });
+}

@@ -1,6 +1,6 @@
 import { InputError } from '../../platform/errors/errors.js';
 import { CsvChunk, type CsvColumns } from './csv-chunk.js';
-import { readCsvHead, type CsvHead } from './csv-format.js';
+import { readCsvHead, type CsvHead, emptyInput } from './csv-format.js';
 import { RowScan, guardBytes } from './csv-row-scan.js';
 import { markBytesOf, detectSignature } from '../files/file-signature.js';
 
@@ -146,12 +146,4 @@ export class CsvScanner {
       this.#scan.begin(markBytes, this.#columns);
     }
   }
-}
-
-export function emptyInput(name: string, firstLine = 1): InputError {
-  const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
-  return new InputError(`${name} is empty${where}: check what makes the list`, {
-    line: firstLine,
-    isEmpty: true,
-  });
 }

@@ -6,11 +6,20 @@ import { InputError } from '../../platform/errors/errors.js';
 import { piecesOf } from '../files/bytes/byte-reader.js';
 import { markBytesOf } from '../files/file-signature.js';
 import { CellsChunk } from '../rows/chunks/object-chunk.js';
-import { closableChunks, invalidText, type CellText } from '../rows/chunks/row-chunk.js';
+import {
+  closableChunks,
+  invalidText,
+  type CellText,
+  gatherRows,
+} from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
-import { gatherRows } from '../rows/sources/gather-rows.js';
-import { csvError, type CsvErrorDetails, type CsvForm, lineFeedByte } from './csv-format.js';
-import { emptyInput } from './csv-scanner.js';
+import {
+  csvError,
+  type CsvErrorDetails,
+  type CsvForm,
+  lineFeedByte,
+  emptyInput,
+} from './csv-format.js';
 import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
 import type { CsvTable } from './dialect/header-detection.js';

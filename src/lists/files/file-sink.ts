@@ -13,7 +13,7 @@ import { checkOneColumn, txtWriting } from '../text/txt.js';
 import { xlsxWriting } from '../xlsx/xlsx-writer.js';
 import { createGzipOutput } from './bytes/gzip.js';
 import { createStreamOutput, type StreamOutputOptions } from './outputs/byte-output.js';
-import { sheetsSink } from './partitions/sheets-sink.js';
+import { sheetsSink } from './partitions/partition-sink.js';
 import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
 import {
   fileDestination,

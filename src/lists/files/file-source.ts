@@ -13,8 +13,13 @@ import {
   type ByteReader,
 } from './bytes/byte-reader.js';
 import { copyInput } from './bytes/copy-input.js';
-import { formatOfPath, type FileFormat } from './file-format.js';
-import { fileShape, refuseUnknown, type FileOptions } from './file-options.js';
+import {
+  formatOfPath,
+  type FileFormat,
+  fileShape,
+  refuseUnknown,
+  type FileOptions,
+} from './file-format.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { permissionsOf } from './outputs/output-path.js';
 import { openReading } from './open-reading.js';

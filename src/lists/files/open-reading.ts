@@ -2,8 +2,13 @@ import { InputError } from '../../platform/errors/errors.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import { isTable } from '../csv/dialect/header-detection.js';
 import { isRepeatable, type ByteInput, type ByteReader, PeekReader } from './bytes/byte-reader.js';
-import { isRandomAccess, type FileFormat } from './file-format.js';
-import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
+import {
+  isRandomAccess,
+  type FileFormat,
+  defaultMaxRowBytes,
+  refuseUnknown,
+  type FileOptions,
+} from './file-format.js';
 import {
   isBinary,
   isShiftedText,

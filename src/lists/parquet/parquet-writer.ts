@@ -13,10 +13,9 @@ import {
   reportTextColumns,
 } from '../rows/values/kind-tally.js';
 import { loadHyparquet, loadHyparquetWriter } from './hyparquet.js';
-import { addColumns, CopiedRows } from './copied-rows.js';
+import { addColumns, CopiedRows, isParquetReading, ParquetChunk } from './stored-group.js';
 import { checkWritten } from './parquet-reading.js';
 import { elementsToWrite } from './schema-node.js';
-import { isParquetReading, ParquetChunk } from './stored-group.js';
 import {
   holdsFloats,
   holdsNegativeZero,

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { createDispatcher } from '../../client/http/connections.js';
 import { isLoopbackHost } from '../../client/client-options.js';
-import { fileShape, type FileOptions } from '../files/file-options.js';
+import { fileShape, type FileOptions } from '../files/file-format.js';
 import { inputSource } from '../files/file-source.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Source } from '../rows/source.js';

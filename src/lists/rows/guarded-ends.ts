@@ -3,7 +3,6 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { checkValue } from '../../platform/check-options.js';
 import { withMethods } from '../../platform/option-kinds.js';
 import { closableChunks, type RowChunk, invalidText, type CellText } from './chunks/row-chunk.js';
-import { refuseRows, messageOf } from './sources/gather-rows.js';
 import type { Sink, SinkWriting } from './sink.js';
 import type { Source, SourceReading } from './source.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
@@ -224,4 +223,16 @@ export function refuseSameObjects(name: string): (row: unknown) => void {
     }
     latest = row;
   };
+}
+
+export function refuseRows(name: string, cause: unknown): never {
+  if (isSluiceError(cause)) throw cause;
+  throw new InputError(`cannot read ${name}: ${messageOf(cause)}`, {
+    code: 'input_unreadable',
+    cause,
+  });
+}
+
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : 'it failed';
 }

@@ -12,7 +12,6 @@ import type {
   LongestName,
 } from './tables/table-plan.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
-import type { Relation } from './tables-read.js';
 
 export interface QueryOptions<Database extends Connection = Connection> {
   /** One statement, without a semicolon at its end. */
@@ -184,4 +183,14 @@ export interface Staging {
    * @param ranges whether that takes more than one transaction
    */
   prepare?(ranges: boolean): Promise<void>;
+}
+
+/** A table, view or function of a database. */
+export interface Relation {
+  readonly schema: string;
+  readonly name: string;
+  /** Its id as a column's origin. */
+  readonly id: string;
+  /** The text of a view or function, `undefined` for a table, empty where the user may not see it. */
+  readonly definition: string | undefined;
 }

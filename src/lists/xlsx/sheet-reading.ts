@@ -3,18 +3,20 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { findFooter, footerKindOf, type FooterKind } from '../csv/dialect/footer-detection.js';
-import { findHeaderRow } from '../csv/dialect/header-detection.js';
-import { isSurelyContact } from '../csv/dialect/missing-header.js';
-import type { FileOptions } from '../files/file-options.js';
+import { findHeaderRow, isSurelyContact } from '../csv/dialect/header-detection.js';
+import type { FileOptions } from '../files/file-format.js';
 import type { ColumnMap } from '../rows/sources/combine-headers.js';
 import type { OpenSourceOptions } from '../rows/source.js';
 import { printValue } from '../rows/values/print-value.js';
 import { XmlError } from './scan-xml.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import type { Sheet, Workbook } from './workbook.js';
-import { XlsxChunk } from './xlsx-chunk.js';
 import { notice } from '../../platform/text/notices.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
+import type { Kind } from '../rows/values/kinds.js';
+import { CellsChunk } from '../rows/chunks/object-chunk.js';
+import type { CellText } from '../rows/chunks/row-chunk.js';
+import { shownDigits, type CellFormat } from './number-format.js';
 
 /** Enough rows to show the header. */
 const mostRows = 200;
@@ -235,4 +237,49 @@ function startOfLast(
   const isRow = ({ values }: SheetRow): boolean => footerKindOf(values, columns) === undefined;
   const from = rows.findLastIndex(isRow) + 1;
   return rows.length - from > mostFooterRows ? rows.length : from;
+}
+
+/** Rows of a sheet: cells with their types, and the formats of numbers and dates. */
+export class XlsxChunk extends CellsChunk {
+  readonly sheetName: string;
+  readonly #numbers: readonly number[];
+  readonly #formats: readonly (readonly (CellFormat | undefined)[] | undefined)[];
+
+  /**
+   * @param formats for each row the formats of its cells; `undefined` without any
+   * @param numbers of the rows in the sheet
+   */
+  constructor(
+    rows: readonly (readonly unknown[])[],
+    formats: readonly (readonly (CellFormat | undefined)[] | undefined)[],
+    sheetName: string,
+    numbers: readonly number[],
+  ) {
+    super(rows);
+    this.#formats = formats;
+    this.sheetName = sheetName;
+    this.#numbers = numbers;
+  }
+
+  /** A number is read as its cell displays it: leading zeros of a phone number come from its format. */
+  override text(row: number, column: number): CellText {
+    const value = this.value(row, column);
+    const code = typeof value === 'number' ? this.format(row, column)?.code : undefined;
+    const shown = code === undefined ? undefined : shownDigits(value as number, code);
+    return shown ?? super.text(row, column);
+  }
+
+  number(row: number): number {
+    return this.#numbers[row] ?? 0;
+  }
+
+  /** The format of a cell's number, if any. */
+  format(row: number, column: number): CellFormat | undefined {
+    return this.#formats[row]?.[column];
+  }
+
+  kind(row: number, column: number): Kind | undefined {
+    const name = this.format(row, column)?.kind;
+    return name === undefined ? undefined : { name, scale: 3 };
+  }
 }

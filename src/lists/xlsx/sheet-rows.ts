@@ -1,9 +1,8 @@
 import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
-import { asShown, days1904, textOfSerial, timeOfSerial } from './number-format.js';
+import { asShown, days1904, textOfSerial, timeOfSerial, type CellFormat } from './number-format.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { attribute, type PlainCell, XmlError } from './scan-xml.js';
 import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';
-import type { CellFormat } from './xlsx-chunk.js';
 
 export interface SheetRow {
   /** Its number in the sheet, from 1. */

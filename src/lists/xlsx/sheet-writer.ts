@@ -3,9 +3,9 @@ import type { TableRows } from '../rows/chunks/table-rows.js';
 import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../rows/sink.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { printValue } from '../rows/values/print-value.js';
-import { numberCell } from './number-format.js';
+import { numberCell, type CellFormat } from './number-format.js';
 import type { SheetTable } from './workbook.js';
-import { type CellFormat, XlsxChunk } from './xlsx-chunk.js';
+import { XlsxChunk } from './sheet-reading.js';
 import { escapeXml, type OutputStyle, sheetHead, sheetTail } from './xlsx-parts.js';
 import type { ZipWriter } from './zip/zip-writer.js';
 

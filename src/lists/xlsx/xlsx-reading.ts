@@ -3,15 +3,14 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
 import { notice } from '../../platform/text/notices.js';
 import { optionName } from '../../platform/text/sentence.js';
-import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
+import { withoutMissingHeader } from '../csv/dialect/header-detection.js';
 import { type ColumnMap, caseless, combineHeaders } from '../rows/sources/combine-headers.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { keepOtherSheets } from './kept-workbook.js';
-import type { FileOptions } from '../files/file-options.js';
-import { SheetReading } from './sheet-reading.js';
+import type { FileOptions } from '../files/file-format.js';
+import { SheetReading, type XlsxChunk } from './sheet-reading.js';
 import { openWorkbook, type SheetTable } from './workbook.js';
-import type { XlsxChunk } from './xlsx-chunk.js';
 
 /** One reading of a workbook's sheets. */
 export interface XlsxReading extends SourceReading<XlsxChunk> {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, InputError } from '../../../src/platform/errors/errors.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
-import type { FileOptions } from '../../../src/lists/files/file-options.js';
+import type { FileOptions } from '../../../src/lists/files/file-format.js';
 import type { Source } from '../../../src/lists/rows/source.js';
 import { otherPrograms } from './other-programs.js';
 import { useTemporaryFolder } from './temporary-folder.js';

@@ -1,4 +1,4 @@
-import type { FileOptions } from '../../files/file-options.js';
+import type { FileOptions } from '../../files/file-format.js';
 
 /** How the cells of a CSV file are separated. */
 export interface CsvDialect {

@@ -10,10 +10,14 @@ import {
   move,
 } from '../../../platform/files/file-system.js';
 import type { ByteOutput } from '../outputs/byte-output.js';
-import { refuseWriting } from '../../../platform/files/disk-errors.js';
+import { refuseWriting, describeSystemError } from '../../../platform/files/disk-errors.js';
 import { holdOutput, mostOpenFolder, refuseLate } from '../outputs/output-path.js';
 import type { LockWait } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
+import * as z from 'zod';
+import { kindNames } from '../../rows/values/kinds.js';
+import { parseJson } from '../../../platform/json.js';
+import { optionName } from '../../../platform/text/sentence.js';
 
 /** The file in a folder of parts that marks it as one. */
 export const manifestName = 'manifest.json';
@@ -127,4 +131,51 @@ async function isParts(folder: string): Promise<boolean> {
 
 async function put(from: string, to: string): Promise<void> {
   await move(systemFiles, { from, to });
+}
+
+/** Content of a column in the parts. */
+const partKind = z.object({
+  name: z.enum(kindNames),
+  precision: z.number().exactOptional(),
+  scale: z.number().exactOptional(),
+  /** Whether a Parquet column is nested: a list or structure. */
+  nested: z.boolean().exactOptional(),
+});
+
+const partsManifest = z.object({
+  sluice: z.literal(manifestMark),
+  format: z.enum(['csv', 'tsv', 'jsonl', 'parquet']),
+  compression: z.enum(['gzip']).nullable(),
+  /** Whether each CSV part begins with the names of the columns. */
+  header: z.boolean(),
+  /** Of CSV and TSV: delimiter and quote; null where cells have no quotes. */
+  delimiter: z.string().length(1).exactOptional(),
+  quote: z.string().length(1).nullable().exactOptional(),
+  columns: z.array(z.string()).min(1),
+  /** Their content, in order. */
+  kinds: z.array(partKind),
+  rows: z.number(),
+  bytes: z.number(),
+  parts: z
+    .array(z.object({ name: z.string(), rows: z.number(), bytes: z.number(), sha256: z.string() }))
+    .min(1),
+});
+
+/** The manifest of a folder of parts. */
+export type PartsManifest = z.infer<typeof partsManifest>;
+export type PartKind = z.infer<typeof partKind>;
+
+export async function readPartsManifest(folder: string): Promise<PartsManifest> {
+  const path = join(folder, manifestName);
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new ConfigurationError(
+      `cannot read ${path}: ${describeSystemError(cause)}; name a folder of parts, which a run with ${optionName('partBytes')} writes`,
+      { cause },
+    );
+  });
+  const parsed = partsManifest.safeParse(parseJson(text));
+  if (parsed.success && parsed.data.kinds.length === parsed.data.columns.length) return parsed.data;
+  throw new ConfigurationError(
+    `${path} is not a manifest of parts, or one of an earlier version of Sluice: write the parts again`,
+  );
 }

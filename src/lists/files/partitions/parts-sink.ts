@@ -20,9 +20,17 @@ import {
   manifestMark,
   manifestName,
   type PartsFolder,
+  type PartsManifest,
+  type PartKind,
 } from './parts-folder.js';
-import { sheetsSink } from './sheets-sink.js';
-import { PartKinds, type PartsManifest } from './parts-manifest.js';
+import { sheetsSink } from './partition-sink.js';
+import { join } from 'node:path';
+import { decimalDigits, KindTally, type ColumnFacts } from '../../rows/values/kind-tally.js';
+import type { Kind } from '../../rows/values/kinds.js';
+import type { SourceReading } from '../../rows/source.js';
+import { isParquetReading } from '../../parquet/stored-group.js';
+import { isFlat } from '../../parquet/schema-node.js';
+import { parquetForm } from '../../parquet/parquet-form.js';
 
 /** Formats that warehouses load. */
 const partFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const satisfies readonly FileFormat[];
@@ -227,4 +235,42 @@ function measured(output: ByteOutput, size: OpenPart['size']): ByteOutput {
     finish: async () => output.finish(),
     abort: async () => output.abort(),
   };
+}
+
+/** Learns the kinds of the parts' columns while they are written. */
+class PartKinds {
+  readonly #isParquet: boolean;
+  /** Kinds by the schema, for columns copied as stored. */
+  readonly #copied: readonly PartKind[] | undefined;
+  readonly #tally: KindTally;
+
+  constructor(reading: SourceReading, format: PartsManifest['format']) {
+    this.#isParquet = format === 'parquet';
+    this.#tally = new KindTally(reading.header.length, reading.kinds);
+    if (!this.#isParquet || !isParquetReading(reading)) return;
+    this.#copied = reading.columns.map(({ kind, elements }) =>
+      isFlat(elements) ? (kind ?? { name: 'binary' }) : { name: 'json', nested: true },
+    );
+  }
+
+  add(...rows: Parameters<KindTally['add']>): void {
+    if (!this.#copied) this.#tally.add(...rows);
+  }
+
+  get kinds(): readonly PartKind[] {
+    return this.#copied ?? this.#tally.facts.map((facts) => this.#kindOf(facts));
+  }
+
+  #kindOf(facts: ColumnFacts): Kind {
+    const { kind, isMixed, isSpecial, digits } = facts;
+    const isFloat = kind?.name === 'float32' || kind?.name === 'float64';
+    if (!kind || isMixed || (isSpecial && !isFloat)) return { name: 'text' };
+    if (this.#isParquet && parquetForm(facts) === undefined) return { name: 'text' };
+    if (kind.name !== 'decimal' || kind.precision !== undefined) return kind;
+    const bounds = decimalDigits(facts);
+    // Without bounds, digits within the usual precision keep their own.
+    return this.#isParquet || bounds.precision === digits?.precision
+      ? { ...kind, ...bounds }
+      : kind;
+  }
 }

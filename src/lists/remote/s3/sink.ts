@@ -11,7 +11,7 @@ import {
   type PartsSinkOptions,
 } from '../../files/partitions/parts-sink.js';
 import type { OutputDestination } from '../../files/writer-sink.js';
-import { sheetsSink } from '../../files/partitions/sheets-sink.js';
+import { sheetsSink } from '../../files/partitions/partition-sink.js';
 import type { Sink } from '../../rows/sink.js';
 import {
   lateS3,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { checkOptions } from '../../../platform/check-options.js';
 import { InputError } from '../../../platform/errors/errors.js';
-import { fileShape, type FileOptions } from '../../files/file-options.js';
+import { fileShape, type FileOptions } from '../../files/file-format.js';
 import { inputSource } from '../../files/file-source.js';
 import { byName, isListName, hasWildcard, parseGlob } from '../../files/find-files.js';
 import type { Source } from '../../rows/source.js';

@@ -1,4 +1,5 @@
 import type { Kind } from '../values/kinds.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 
 /** A cell whose bytes are invalid in the input's encoding. */
 export const invalidText: unique symbol = Symbol('invalid text');
@@ -86,4 +87,49 @@ export function closableChunks<Chunk extends RowChunk>(
       return this;
     },
   };
+}
+
+/** Enough rows for a chunk; more would only wait. */
+const mostRows = 512;
+
+/** Gathers single items into lists without delaying them: a list is passed on once the event loop has turned. */
+export async function* gatherRows<Item>(
+  items: AsyncIterable<Item>,
+  signal?: AbortSignal,
+): AsyncGenerator<Item[]> {
+  const iterator = items[Symbol.asyncIterator]();
+  let isOver = false;
+  try {
+    let next = iterator.next();
+    for (;;) {
+      const step = await orAborted(next, signal);
+      if (step.done === true) break;
+      const gathered = [step.value];
+      next = iterator.next();
+      const turn = turnOfLoop();
+      let more = await Promise.race([next, turn]);
+      while (more !== undefined && more.done !== true) {
+        gathered.push(more.value);
+        next = iterator.next();
+        if (gathered.length >= mostRows) break;
+        more = await Promise.race([next, turn]);
+      }
+      // An error that arrives while the list is processed belongs to the next one.
+      next.catch(() => undefined);
+      // Where rows and output are always ready, the event loop would never turn: timers and aborts would
+      // wait.
+      if (gathered.length >= mostRows) await turn;
+      yield gathered;
+    }
+    isOver = true;
+  } finally {
+    // Not awaited: it may be in a wait of its own.
+    if (!isOver) iterator.return?.().catch(() => undefined);
+  }
+}
+
+function turnOfLoop(): Promise<undefined> {
+  return new Promise((resolve) => {
+    setImmediate(resolve, undefined);
+  });
 }

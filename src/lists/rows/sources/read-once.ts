@@ -12,8 +12,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { orAborted } from '../../../platform/waiting/promises.js';
-import { refuseRows, messageOf } from './gather-rows.js';
-import { refuseSameObjects } from '../guarded-ends.js';
+import { refuseRows, messageOf, refuseSameObjects } from '../guarded-ends.js';
 import { digestAtEnd } from '../source.js';
 
 type RowsIterator = Iterator<unknown> | AsyncIterator<unknown>;

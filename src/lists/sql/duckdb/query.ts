@@ -1,7 +1,6 @@
 import { InputError } from '../../../platform/errors/errors.js';
 import { writeText } from '../cell-text.js';
-import type { QueryOptions, QueryRows } from '../dialect.js';
-import type { Relation } from '../tables-read.js';
+import type { QueryOptions, QueryRows, Relation } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import type { DuckdbConnection } from './connect.js';
 import { queryOrigins } from './tables.js';

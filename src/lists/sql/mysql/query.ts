@@ -1,9 +1,8 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { bufferOf } from '../../rows/values/print-value.js';
 import { writeAny, writeValue } from '../cell-text.js';
-import { givesNoRows } from '../query-source.js';
-import type { QueryOptions, QueryRows } from '../dialect.js';
-import { derivedNames, type Relation } from '../tables-read.js';
+import { givesNoRows, derivedNames } from '../query-source.js';
+import { type QueryOptions, type QueryRows, type Relation } from '../dialect.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
 import type { TableName, ExistingTable, RunMarker } from '../tables/table-plan.js';

@@ -1,8 +1,7 @@
 import { writeText } from '../cell-text.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { givesNoRows } from '../query-source.js';
-import type { QueryOptions, QueryRows } from '../dialect.js';
-import type { Relation } from '../tables-read.js';
+import type { QueryOptions, QueryRows, Relation } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import { postgresDrivers, type PostgresConnection, failureOf } from './connect.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';

@@ -1,4 +1,4 @@
-import type { PartKind } from '../../files/partitions/parts-manifest.js';
+import type { PartKind } from '../../files/partitions/parts-folder.js';
 import {
   byFormat,
   escapedText,

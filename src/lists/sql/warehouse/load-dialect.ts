@@ -1,5 +1,5 @@
 import type { LongestName } from '../tables/table-plan.js';
-import type { PartKind, PartsManifest } from '../../files/partitions/parts-manifest.js';
+import type { PartKind, PartsManifest } from '../../files/partitions/parts-folder.js';
 import { type KindName, secondDigits } from '../../rows/values/kinds.js';
 
 export interface LoadColumn {

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { parseTableName } from '../tables/table-plan.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { readPartsManifest, type PartsManifest } from '../../files/partitions/parts-manifest.js';
+import { readPartsManifest, type PartsManifest } from '../../files/partitions/parts-folder.js';
 import { printKind } from '../../rows/values/kinds.js';
 import { bigquery } from './bigquery.js';
 import { clickhouse } from './clickhouse.js';

@@ -1,5 +1,5 @@
 import { quoteName } from '../tables/table-plan.js';
-import type { PartKind } from '../../files/partitions/parts-manifest.js';
+import type { PartKind } from '../../files/partitions/parts-folder.js';
 import { secondDigits } from '../../rows/values/kinds.js';
 import {
   byFormat,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
-import type { FileOptions } from '../../../../src/lists/files/file-options.js';
+import type { FileOptions } from '../../../../src/lists/files/file-format.js';
 import { fileSource, streamSource } from '../../../../src/lists/files/file-source.js';
 import type { FoundHeader, Source } from '../../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../../files/temporary-folder.js';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileSource } from '../../../../src/lists/files/file-source.js';
-import type { FileOptions } from '../../../../src/lists/files/file-options.js';
+import type { FileOptions } from '../../../../src/lists/files/file-format.js';
 import { withFolder } from '../../../service/with-service.js';
 
 /** The columns that a list has by its first line. */
