@@ -19,6 +19,7 @@ import { duration as inWords } from '../platform/text/shown-numbers.js';
 import { type Clock, pollWaitMs } from '../platform/waiting/clock.js';
 import { type CallOptions, callShape } from './client-options.js';
 import type { UploadFile } from './http/multipart.js';
+import { isRefusal } from './http/response.js';
 import { bounds } from './batch-bounds.js';
 import { type BatchLister, scanBatches } from './batch-list.js';
 
@@ -182,6 +183,8 @@ export class BatchRound {
     let missesLeft = misses;
     let [prepares, launches, readies] = [0, 0, 0];
     let isPrepared = false;
+    /** Whether a preparation was refused, which the status may show not to matter: another refusal counts. */
+    let isRefused = false;
     let looks: number = bounds.pollsUnprepared;
     let latest: string | undefined;
     /** Whether a launch was accepted: from then on only time ends the wait. */
@@ -198,7 +201,11 @@ export class BatchRound {
         if (looks > bounds.pollsUnprepared) {
           const prepared = await this.#prepare(batchUuid);
           if (prepared === 'parse_error') return { status: prepared, batchUuid, answer };
-          isPrepared = prepared !== 'error';
+          if (prepared instanceof ApiError) {
+            if (isRefused) throw prepared;
+            isRefused = true;
+          }
+          isPrepared = typeof prepared === 'string' && prepared !== 'error';
           looks = 0;
           if (!isPrepared) prepares += 1;
           if (prepares >= bounds.prepares) throw this.#stuck(batchUuid, 'prepareBatch', prepares);
@@ -229,13 +236,13 @@ export class BatchRound {
     }
   }
 
-  async #prepare(batchUuid: string): Promise<string | undefined> {
+  /** @returns the answer's status; or a refusal, as of a service that is parsing already */
+  async #prepare(batchUuid: string): Promise<string | ApiError> {
     try {
       const { status } = await this.#service.prepareBatch(batchUuid, this.#call());
       return status;
     } catch (error) {
-      // A service that is parsing already may answer with a refusal: the status shows it.
-      if (isSluiceError(error, 'bad_request')) return undefined;
+      if (isRefusal(error)) return error;
       throw error;
     }
   }
@@ -251,8 +258,15 @@ export class BatchRound {
       return status;
     } catch (error) {
       if (isInDoubt(error) || (isPaid && error instanceof ApiError)) return 'in_doubt';
+      if (isRefusal(error) && (await this.#isLaunched(batchUuid))) return 'in_doubt';
       throw error;
     }
+  }
+
+  /** What makes a 400 is not shown (spec 7): the batch may be launched all the same. */
+  async #isLaunched(batchUuid: string): Promise<boolean> {
+    const { status } = await this.#service.batchStatus(batchUuid, this.#call());
+    return status === 'verification_ongoing' || status === 'verification_done';
   }
 
   #stuck(batchUuid: string, operation: OperationName, tries: number): DeadlineError {

@@ -73,6 +73,33 @@ describe('verifyFile', () => {
     expect(service.faults()[0]).toMatchObject({ requests: 2, fired: 1 });
   });
 
+  const answered = (
+    operation: OperationName,
+    when: 'before' | 'after',
+    requests: readonly number[],
+  ): ServiceOptions => ({
+    faults: { faults: [{ operation, when, requests, what: { answer: { status: 400 } } }] },
+  });
+
+  test('goes on with a launch that was carried out and answered with 400', async () => {
+    const { service, client } = await withHastyClient(answered('launchBatch', 'after', [1]));
+    expect(await client.verifyFile(file, parameters)).toMatchObject({
+      status: 'verification_done',
+    });
+    expect(await chargesOf(service)).toHaveLength(2);
+    expect(service.faults()[0]).toMatchObject({ requests: 1, fired: 1 });
+  });
+
+  test('prepares again what was refused and is not parsed, and ends with the second refusal', async () => {
+    const once = await withHastyClient(answered('prepareBatch', 'before', [1]));
+    const done = await once.client.verifyFile(file, parameters);
+    expect(done.status).toBe('verification_done');
+    const twice = await withHastyClient(answered('prepareBatch', 'before', [1, 2]));
+    const error = await caught(twice.client.verifyFile(file, parameters));
+    expect(error).toMatchObject({ code: 'bad_request', operation: 'prepareBatch' });
+    expect(await chargesOf(twice.service)).toHaveLength(0);
+  });
+
   test('waits for a launch that was accepted, though the batch is called ready or is not found', async () => {
     const clock = createTestClock();
     let [launches, looks] = [0, 0];

@@ -273,3 +273,13 @@ function hintOn(code: ErrorCodes['ApiError'], creditType: VerificationType | und
       return '';
   }
 }
+
+/** The service understood the request and refused it. */
+export function isRefusal(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    (error.code === 'bad_request' ||
+      error.code === 'validation_failed' ||
+      (error.code === 'unexpected_status' && error.sent === 'no'))
+  );
+}

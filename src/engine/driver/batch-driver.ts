@@ -1,4 +1,5 @@
 import { ContractError, type ApiError } from '../../platform/errors/errors.js';
+import { isRefusal } from '../../client/http/response.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { Batch } from '../batches/batch.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';
@@ -6,7 +7,6 @@ import { type DrivePorts, BatchRequests } from './batch-requests.js';
 import {
   classifyError,
   hasFailed,
-  isRefusal,
   isSurelyRefused,
   isUndone,
   mayPass,

@@ -10,7 +10,7 @@ import {
 import { batchStatuses } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { isBare } from '../../client/http/response.js';
+import { isBare, isRefusal } from '../../client/http/response.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
 import type { Stage } from '../batches/batch-state.js';
 import type { Step } from '../batches/state-machine.js';
@@ -57,16 +57,6 @@ export function isSurelyRefused(error: unknown): boolean {
   // Given up after refusals alone, or before it was sent.
   if (error instanceof DeadlineError) return error.sent === 'no';
   return error instanceof TransportError || error instanceof ConfigurationError;
-}
-
-/** The service understood the request and refused it. */
-export function isRefusal(error: unknown): error is ApiError {
-  return (
-    error instanceof ApiError &&
-    (error.code === 'bad_request' ||
-      error.code === 'validation_failed' ||
-      (error.code === 'unexpected_status' && error.sent === 'no'))
-  );
 }
 
 export const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);

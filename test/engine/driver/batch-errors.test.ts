@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   classifyError,
-  isRefusal,
   isSurelyRefused,
   type RequestStep,
 } from '../../../src/engine/driver/batch-errors.js';
@@ -11,6 +10,7 @@ import {
   OutputError,
   TransportError,
 } from '../../../src/platform/errors/errors.js';
+import { isRefusal } from '../../../src/client/http/response.js';
 import { lostAnswer, oddAnswer, refusal } from './fake-service.js';
 
 const steps: readonly RequestStep[] = [
