@@ -1,6 +1,5 @@
-import type { CopyPart } from '../../../src/engine/stores/postgres/store-calls.js';
+import type { CopyPart, WholeCopy } from '../../../src/engine/stores/shared/store-protocol.js';
 import type { StoredRun, WorkerFigures } from '../../../src/engine/stores/shared/shared-status.js';
-import type { WholeCopy } from '../../../src/engine/stores/shared/store-protocol.js';
 import { MemoryPace } from './memory-pace.js';
 import {
   copy,

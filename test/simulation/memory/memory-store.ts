@@ -1,5 +1,5 @@
-import type { StoreCalls } from '../../../src/engine/stores/postgres/store-calls.js';
-import { PostgresSteps } from '../../../src/engine/stores/postgres/postgres-steps.js';
+import type { StoreCalls } from '../../../src/engine/stores/shared/store-protocol.js';
+import { SharedSteps } from '../../../src/engine/stores/shared/shared-steps.js';
 import { LeasedRunStore } from '../../../src/engine/stores/shared/leased-store.js';
 import type { SharedRunStore, SharedStore } from '../../../src/engine/stores/run-store.js';
 import type { RowFigures } from '../../../src/engine/stores/shared/shared-status.js';
@@ -39,7 +39,7 @@ export async function openMemoryStore(
 ): Promise<SharedRunStore> {
   const { leaseMs } = options;
   // Blocks so small that results fill several.
-  const steps = new PostgresSteps({ name, run: 'r', leaseMs, blockBytes: 64 }, () =>
+  const steps = new SharedSteps({ name, run: 'r', leaseMs, blockBytes: 64 }, () =>
     connect(database, way),
   );
   return LeasedRunStore.open(steps, { ...options, copyLimitBytes: 1e6 });

@@ -1,5 +1,4 @@
-import type { CopyPart } from '../../../src/engine/stores/postgres/store-calls.js';
-import type { WholeCopy } from '../../../src/engine/stores/shared/store-protocol.js';
+import type { CopyPart, WholeCopy } from '../../../src/engine/stores/shared/store-protocol.js';
 
 /** A row of the table of batches; the last step of the run is one, too. */
 export interface BatchRow {

@@ -7,8 +7,8 @@ import { systemClock } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
-import { schemaName, prepareSchema, schemaVersion } from './schema.js';
-import { PostgresSteps } from './postgres-steps.js';
+import { schemaName, prepareSchema, SchemaCalls, schemaVersion } from './schema.js';
+import { SharedSteps } from '../shared/shared-steps.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { sharedStatusOf, type FoundSharedRun, type StoredRun } from '../shared/shared-status.js';
 import { quoteName } from '../../../lists/sql/tables/table-plan.js';
@@ -87,7 +87,8 @@ export function postgresStore(options: PostgresStoreOptions): SharedStore {
     look: async ({ signal } = {}) => lookAtRun({ url, schema, name, signal, giveUpAfterMs }, run),
     async open({ signal, clock = systemClock, rows }) {
       signal.throwIfAborted();
-      const steps = PostgresSteps.connected({ url, name, run, schema, leaseMs, giveUpAfterMs });
+      const place = { url, name, schema, giveUpAfterMs };
+      const steps = new SharedSteps({ name, run, leaseMs }, () => new SchemaCalls(place));
       const opening = LeasedRunStore.open(steps, { clock, leaseMs, rows, copyLimitBytes });
       try {
         return await orAborted(opening, signal);

@@ -7,8 +7,9 @@ import { required, text } from '../../../platform/option-kinds.js';
 import claimFunctions from './claim-functions.sql';
 import paceFunctions from './pace-functions.sql';
 import runFunctions from './run-functions.sql';
-import { StoreConnection } from './store-connection.js';
+import { StoreConnection, type StoreConnectionOptions } from './store-connection.js';
 import tables from './tables.sql';
+import type { WholeCopy, Values, StoreCalls, CopyPart } from '../shared/store-protocol.js';
 
 /**
  * The migrations of a schema; a released one never changes. The files can be run with psql: they name the
@@ -128,4 +129,79 @@ export async function createPostgresStore(options: {
  */
 export function postgresStoreSql(): string {
   return migrationSql(schema);
+}
+
+/** A notification that takes too long is dropped: its entry is recorded anyway. */
+const notifyPatienceMs = 1000;
+
+/** The functions of a schema in PostgreSQL. */
+export class SchemaCalls implements StoreCalls {
+  readonly #options: StoreConnectionOptions & { readonly schema: string };
+  readonly #connection: StoreConnection;
+
+  constructor(options: StoreConnectionOptions & { readonly schema: string }) {
+    this.#options = options;
+    this.#connection = new StoreConnection(options);
+  }
+
+  async prepare(): Promise<void> {
+    await prepareSchema(this.#connection, this.#options);
+  }
+
+  async call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content> {
+    const names = Object.keys(values).map((key, index) => `p_${key} => $${index + 1}`);
+    const [row] = await this.#connection.ask<{ answer: Content }>(
+      `select ${this.#schema}.${name}(${names.join(', ')}) as answer`,
+      Object.values(values),
+      giveUpAfterMs,
+    );
+    // A function returns one row.
+    return (row as { answer: Content }).answer;
+  }
+
+  listen(listener: (payload: string | undefined) => void): void {
+    this.#connection.listen(listener);
+  }
+
+  async notify(payload: string): Promise<void> {
+    await this.#connection.ask('select pg_notify($1, $2)', ['sluice', payload], notifyPatienceMs);
+  }
+
+  async kept(
+    table: 'results' | 'recalled',
+    run: string,
+    label?: string,
+  ): Promise<readonly Uint8Array[]> {
+    const rows = await this.#connection.ask<{ bytes: Buffer }>(
+      `select bytes from ${this.#schema}.${table}
+       where run = $1${label === undefined ? '' : ' and batch = $2'} order by part`,
+      label === undefined ? [run] : [run, label],
+    );
+    return rows.map(({ bytes }) => bytes);
+  }
+
+  async copied(run: string, life: string): Promise<WholeCopy | undefined> {
+    const [found] = await this.#connection.ask<WholeCopy>(
+      `select copied as parts, copied_of as of from ${this.#schema}.run
+       where run = $1 and life = $2 and copied is not null`,
+      [run, life],
+    );
+    return found;
+  }
+
+  async copyPart(run: string, part: number): Promise<CopyPart | undefined> {
+    const [found] = await this.#connection.ask<{ checksum: string; bytes: Buffer }>(
+      `select checksum, bytes from ${this.#schema}.copy where run = $1 and part = $2`,
+      [run, part],
+    );
+    return found && { checksum: Number(found.checksum), bytes: found.bytes };
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  get #schema(): string {
+    return quoteName(this.#options.schema);
+  }
 }

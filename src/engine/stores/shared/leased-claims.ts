@@ -1,3 +1,4 @@
+import type { SharedSteps } from './shared-steps.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
 import { noTimes } from '../../batches/batch-log.js';
@@ -9,7 +10,7 @@ import { encodeResults } from '../result-store.js';
 import { entryOf, type RunState } from '../run-state.js';
 import type { OutputClaim, RunClaim } from '../run-store.js';
 import type { Lease, Leases } from './leases.js';
-import type { BatchRecord, ReopenedBatch, SharedSteps } from './store-protocol.js';
+import type { BatchRecord, ReopenedBatch } from './store-protocol.js';
 
 interface LeasedClaimsOptions {
   readonly steps: SharedSteps;

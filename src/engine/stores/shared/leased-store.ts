@@ -1,3 +1,4 @@
+import type { SharedSteps } from './shared-steps.js';
 import { batchLabel, type Batch } from '../../batches/batch.js';
 import { ClaimRevokedError, type BatchProgress } from '../../batches/claim.js';
 import { StateError } from '../../../platform/errors/errors.js';
@@ -23,14 +24,7 @@ import type {
   SourceCopy,
 } from '../run-store.js';
 import { stopForLosses, noRows, type RowFigures } from './shared-status.js';
-import {
-  copyStep,
-  gone,
-  outputStep,
-  type Claimed,
-  type Updates,
-  type SharedSteps,
-} from './store-protocol.js';
+import { copyStep, gone, outputStep, type Claimed, type Updates } from './store-protocol.js';
 
 interface LeasedStoreOptions {
   /** The process's own. While it is suspended, there are no heartbeats. */
@@ -94,7 +88,7 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
       },
       beat: async () => this.#beat().catch((error: unknown) => this.#giveUp(error)),
     });
-    steps.listen?.((stopped) => {
+    steps.listen((stopped) => {
       if (stopped && this.state.run) {
         this.#journal.apply([stopped]);
         this.#onStopped?.();
@@ -159,7 +153,7 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
   }
 
   announce(stopped: StoppedEntry): void {
-    this.#steps.announce?.(stopped);
+    this.#steps.announce(stopped);
   }
 
   async begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { ClaimRevokedError } from '../../batches/claim.js';
-import type { Token, PaceSteps } from './store-protocol.js';
+import type { Token, RunCalls } from './store-protocol.js';
 import type { RateMember, RateUpdate, SharedRate } from '../../../client/rate/shared-rate.js';
 
 /** A claim that this process has, as far as it knows. */
@@ -194,5 +194,35 @@ export class LeasedRate implements SharedRate {
   applyRemote(updates: RateUpdate): void {
     this.#updates = updates;
     for (const listener of this.#listening) listener(updates);
+  }
+}
+
+/** One process's steps in its account's shared rate. */
+export class PaceSteps {
+  readonly #calls: RunCalls;
+  #account = '';
+
+  constructor(calls: RunCalls) {
+    this.#calls = calls;
+  }
+
+  /** Joins it; heartbeats carry it from then on. */
+  async join(member: RateMember): Promise<RateUpdate> {
+    const { run, owner, salt } = this.#calls;
+    this.#account = await member.account(salt);
+    const values = { run, owner, account: this.#account, interval_ms: member.intervalMs };
+    return this.#calls.call('join_pace', values);
+  }
+
+  /** Takes the account's next slot. @returns ms until it */
+  async takeSlot(): Promise<number> {
+    const values = { account: this.#account };
+    const { waitMs } = await this.#calls.call<{ waitMs: number }>('take_slot', values);
+    return waitMs;
+  }
+
+  /** Pauses all processes of the account. */
+  async pause(ms: number): Promise<void> {
+    await this.#calls.call('pause', { account: this.#account, ms });
   }
 }

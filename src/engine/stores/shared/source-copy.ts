@@ -1,3 +1,4 @@
+import type { SharedSteps } from './shared-steps.js';
 import { join } from 'node:path';
 import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
@@ -8,7 +9,6 @@ import { type Clock, systemClock } from '../../../platform/waiting/clock.js';
 import { ClaimRevokedError } from '../../batches/claim.js';
 import type { CopyClaim, SharedRunStore, SourceCopy } from '../run-store.js';
 import type { Lease } from './leases.js';
-import type { SharedSteps } from './store-protocol.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
 const blockBytes = 2 ** 20;

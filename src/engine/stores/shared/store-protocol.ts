@@ -1,16 +1,8 @@
-import type { HeldCredits, Reservation } from '../../batches/claim.js';
-import type { Batch } from '../../batches/batch.js';
-import type { RateMember, RateUpdate } from '../../../client/rate/shared-rate.js';
-import type {
-  BatchEntry,
-  FinishedEntry,
-  PartEntry,
-  PlanEntry,
-  RunEntry,
-  StoppedEntry,
-} from '../journal-entries.js';
-import type { RunNote } from '../run-store.js';
-import type { WorkerFigures } from './shared-status.js';
+import type { HeldCredits } from '../../batches/claim.js';
+import type { RateUpdate } from '../../../client/rate/shared-rate.js';
+import type { BatchEntry, FinishedEntry, PartEntry } from '../journal-entries.js';
+import { DeadlineError, StateError } from '../../../platform/errors/errors.js';
+import { randomUUID } from 'node:crypto';
 
 /** The label of the output and the end of the run. */
 export const outputStep = 'output';
@@ -82,121 +74,198 @@ export interface Beat {
   readonly updates: Updates | typeof gone;
 }
 
-/** One process's steps in its account's shared rate. */
-export interface PaceSteps {
-  /** Joins it; heartbeats carry it from then on. */
-  join(member: RateMember): Promise<RateUpdate>;
+/** A function's answer: its content, or why the process must not continue. */
+export type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
 
-  /** Takes the account's next slot. @returns ms until it */
-  takeSlot(): Promise<number>;
-
-  /** Pauses all processes of the account. */
-  pause(ms: number): Promise<void>;
+export interface UpdatePage {
+  readonly entries: Updates;
+  readonly more: boolean;
 }
 
-/** One process's steps for the copy of the run's source. */
-export interface CopySteps {
-  /** Stores a part, replacing one of the same number. @returns whether the claim is still valid */
-  keep(token: Token, part: number, bytes: Uint8Array): Promise<boolean>;
-
-  /** Marks it complete. @returns whether the claim is still valid */
-  end(token: Token, copy: WholeCopy): Promise<boolean>;
-
-  /** @returns nothing until it is complete, and once it is dropped */
-  whole(): Promise<WholeCopy | undefined>;
-
-  /** @returns nothing for a missing or damaged part */
-  part(part: number): Promise<Uint8Array | undefined>;
+/** @param name the run and its store in messages */
+function restored(name: string): DeadlineError {
+  return new DeadlineError(
+    `the database of ${name} was restored, or another server has taken its place: what was written down last may be missing. Start the command again: it compares the run with the service first`,
+    { code: 'store_restored' },
+  );
 }
 
-/**
- * One process's steps in a shared run. Each is atomic, and gives the same answer when repeated after a lost
- * one.
- *
- * All reject with a StateError when the store was restored, so that the process's knowledge may be wrong;
- * with a DeadlineError when the store was unreachable for too long.
- */
-export interface SharedSteps {
-  /** The store in messages. */
-  readonly name: string;
-  readonly pace: PaceSteps;
-  readonly copy: CopySteps;
+export function removed(name: string): StateError {
+  return new StateError(`${name} was removed while this process worked on it`, {
+    code: 'state_mismatch',
+  });
+}
+
+/** JSON in ASCII, which databases of any encoding can store. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[\u007F-\uFFFF]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Named arguments of a function. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** The calls of a process to a store: each is a transaction of its own, and repeated until it is answered. */
+export interface StoreCalls {
+  /** Creates or updates the functions. */
+  prepare(): Promise<void>;
 
   /**
-   * Listens for entries as soon as they are recorded, and for announcements, where the store can notify; the
-   * next heartbeat brings them in any case.
+   * Calls a function of the store's schema.
    *
-   * @param listener called with what stops all, where announced
+   * @param giveUpAfterMs how long it may fail. @default the store's own limit
+   *
+   * @returns its answer; nothing for NULL
    */
-  listen?(listener: (stopped: StoppedEntry | undefined) => void): void;
-
-  /** Notifies listeners of what stops all, before it is recorded. Never fails. */
-  announce?(stopped: StoppedEntry): void;
-
-  /** Joins the run. */
-  open(): Promise<Updates>;
-
-  /** Records the run, unless it is recorded. */
-  begin(run: RunEntry, plan: PlanEntry, call: number): Promise<Updates>;
-
-  /** Reopens a finished run, unless a batch was recorded after this entry number. */
-  reopen(
-    batches: readonly ReopenedBatch[],
-    after: number,
-    call: number,
-  ): Promise<Updates | typeof gone>;
-
-  /** Records a note. A budget applies to all later reservations. */
-  append(note: RunNote, after: number, call: number): Promise<Updates>;
+  call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
 
   /**
-   * Claims the first batch that no process has, or that this process has without knowing. Until the service
-   * has accepted one, only the first unfinished one may be claimed.
-   *
-   * @param wanted by priority, without its known claims
-   * @param after the number of the latest known entry
+   * @param listener called with the run of each new entry, and with announcements, where the server can
+   * notify
    */
-  claim(wanted: readonly Batch[], after: number): Promise<Claimed>;
+  listen?(listener: (payload: string | undefined) => void): void;
 
-  /** Claims the output, if no process has it and it is not done. */
-  claimOutput(after: number): Promise<Claimed>;
+  notify?(payload: string): Promise<void>;
 
-  /** @returns whether the claim is still valid; if not, nothing was recorded */
-  record(token: Token, record: BatchRecord): Promise<boolean>;
+  /** @returns the stored blocks of a run or of one of its batches, in order */
+  kept(table: 'results' | 'recalled', run: string, label?: string): Promise<readonly Uint8Array[]>;
 
-  /** @returns whether the claim is still valid */
-  confirm(token: Token): Promise<boolean>;
+  /** @returns the number of parts of a run's source copy, once it is complete */
+  copied(run: string, life: string): Promise<WholeCopy | undefined>;
 
-  /** Reserves within the budget of the run. @returns nothing when the claim is no longer valid */
-  reserve(token: Token): Promise<Reservation | undefined>;
+  copyPart(run: string, part: number): Promise<CopyPart | undefined>;
 
-  /**
-   * Stores results, replacing earlier ones.
-   *
-   * @param nextCall gives the numbers of records
-   * @returns whether the claim is still valid
-   */
-  keepResults(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean>;
-
-  results(label: string): Promise<Uint8Array | undefined>;
-
-  /** Stores the used results of a history for the plan that this process is about to begin with. */
-  keepRecalled(bytes: Uint8Array): Promise<void>;
-
-  /** Reads them for the plan that counts. */
-  recalled(): Promise<Uint8Array | undefined>;
-
-  /** Claims the copying of the source, if no process has it, it is not done, and the run has not begun. */
-  claimCopy(after: number): Promise<Claimed>;
-
-  /** A heartbeat: extends the claims by another lease. @param figures shown by `sluice status` */
-  beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat>;
-
-  /** Drops everything but the run's identity and end. */
-  clear(): Promise<void>;
-
-  drop(): Promise<void>;
-
-  /** Releases all claims. Never fails: they expire by themselves. */
+  /** Ends pending calls, too. Never fails. */
   close(): Promise<void>;
+}
+
+export interface CopyPart {
+  /** CRC-32 of the bytes. */
+  readonly checksum: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Calls of one run, with its process's knowledge of it. */
+export class RunCalls {
+  readonly run: string;
+  readonly owner = randomUUID();
+  /** The run and its store in messages. */
+  readonly name: string;
+  readonly #calls: StoreCalls;
+  /** The run, log and server start that this process has joined. */
+  #joined = { life: '', timeline: '', salt: '', server: '' };
+  /** Number of the latest received entry. */
+  #seen = 0;
+  /** By claim: the number of its latest recorded call. */
+  readonly #written = new WeakMap<Token, number>();
+
+  /** @param calls the default connection */
+  constructor({ run, name }: { readonly run: string; readonly name: string }, calls: StoreCalls) {
+    this.run = run;
+    this.name = name;
+    this.#calls = calls;
+  }
+
+  /** Which run of this name it is; empty before it is joined. */
+  get life(): string {
+    return this.#joined.life;
+  }
+
+  /** Salt of key fingerprints. */
+  get salt(): string {
+    return this.#joined.salt;
+  }
+
+  /** The server start at which the run was joined. */
+  get server(): string {
+    return this.#joined.server;
+  }
+
+  get seen(): number {
+    return this.#seen;
+  }
+
+  /** @returns all entries of the run */
+  async join(): Promise<Updates> {
+    this.#joined = await this.call('open', { run: this.run });
+    this.#seen = 0;
+    return this.rest({ entries: [], more: true }, 0);
+  }
+
+  /** @returns the updates of a page and all later ones */
+  async rest(first: UpdatePage, after: number, connection = this.#calls): Promise<Updates> {
+    const all = [...first.entries];
+    let { more } = first;
+    while (more) {
+      const page = await this.call<UpdatePage>(
+        'updates',
+        { run: this.run, after: all.at(-1)?.seq ?? after },
+        connection,
+      );
+      for (const entry of page.entries) all.push(entry);
+      ({ more } = page);
+    }
+    this.#seen = Math.max(this.#seen, all.at(-1)?.seq ?? 0);
+    return all;
+  }
+
+  /** A step under a claim without a record. @returns whether the claim is valid */
+  async holds(token: Token, step: string, values: Values): Promise<boolean> {
+    const answer = await this.under<{ lost?: boolean }>(token, step, values);
+    return answer !== gone && answer.lost !== true;
+  }
+
+  /** Records a call under a claim. @returns whether the claim is valid */
+  async writes(
+    token: Token,
+    step: string,
+    values: Values & { readonly call: number },
+  ): Promise<boolean> {
+    const isHeld = await this.holds(token, step, values);
+    if (isHeld) this.#written.set(token, values.call);
+    return isHeld;
+  }
+
+  async under<Content>(token: Token, step: string, values: Values): Promise<Content | typeof gone> {
+    const { label: batch, epoch } = token;
+    const written = this.#written.get(token) ?? 0;
+    return this.step<Content>(step, { batch, epoch, written, ...values });
+  }
+
+  /**
+   * @param values `seen` where the updates are to begin, if earlier: another answer with them may be on its
+   * way
+   */
+  async step<Content>(
+    step: string,
+    values: Values,
+    connection = this.#calls,
+  ): Promise<Content | typeof gone> {
+    const answer = await this.call<Answer<Content>>(
+      step,
+      {
+        run: this.run,
+        life: this.#joined.life,
+        timeline: this.#joined.timeline,
+        owner: this.owner,
+        seen: this.#seen,
+        ...values,
+      },
+      connection,
+    );
+    if (answer.refused === undefined) return answer;
+    if (answer.refused === 'gone') return gone;
+    throw restored(this.name);
+  }
+
+  async call<Content>(
+    name: string,
+    values: Values,
+    connection = this.#calls,
+    giveUpAfterMs?: number,
+  ): Promise<Content> {
+    return connection.call<Content>(name, values, giveUpAfterMs);
+  }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { PostgresSteps } from '../../../../src/engine/stores/postgres/postgres-steps.js';
+import { SharedSteps } from '../../../../src/engine/stores/shared/shared-steps.js';
 import { batchEntryOf } from '../../../../src/engine/stores/journal-entries.js';
 import {
   gone,
@@ -9,7 +9,7 @@ import {
 } from '../../../../src/engine/stores/shared/store-protocol.js';
 import { noRows } from '../../../../src/engine/stores/shared/shared-status.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
-import { SchemaCalls } from '../../../../src/engine/stores/postgres/store-calls.js';
+import { SchemaCalls } from '../../../../src/engine/stores/postgres/schema.js';
 import { newName } from '../../../lists/sql/harness/new-name.js';
 import { TestClock } from '../../../../src/testing/test-clock.js';
 import { planEntry } from '../example-entries.js';
@@ -21,12 +21,14 @@ const noFigures = { ...noRows, batchesDone: 0, addressesDone: 0 };
 /** Processes that work on one run, in a schema that is not there yet. */
 async function openMany(): Promise<{
   readonly schema: string;
-  readonly all: readonly PostgresSteps[];
+  readonly all: readonly SharedSteps[];
 }> {
   const [schema, run] = [newName(), newName()];
-  const options = { url: inject('postgresUrl'), schema, run, name: run };
-  const all = Array.from({ length: many }, () =>
-    PostgresSteps.connected({ ...options, leaseMs: 60_000, giveUpAfterMs: 60_000 }),
+  const place = { url: inject('postgresUrl'), schema, name: run, giveUpAfterMs: 60_000 };
+  const options = { name: run, run, leaseMs: 60_000 };
+  const all = Array.from(
+    { length: many },
+    () => new SharedSteps(options, () => new SchemaCalls(place)),
   );
   onTestFinished(async () => {
     for (const steps of all) await steps.close();
@@ -46,7 +48,7 @@ function recordOf(stage: Parameters<typeof progress>[1], call: number): BatchRec
   };
 }
 
-async function claimed(steps: PostgresSteps, id: number): Promise<Token> {
+async function claimed(steps: SharedSteps, id: number): Promise<Token> {
   const { token } = await steps.claim([batch(id)], 0);
   if (!token) throw new Error(`batch ${id} is not to be had`);
   return token;
@@ -115,7 +117,7 @@ describe(`${many} processes at once`, () => {
 describe('a process', () => {
   test('writes down once what it says twice, and nothing that comes too late', async () => {
     const { schema, all } = await openMany();
-    const steps = all[0] as PostgresSteps;
+    const steps = all[0] as SharedSteps;
     await steps.begin(runEntry, planEntry, 1);
     const token = await claimed(steps, 0);
     const calls = async () =>
@@ -139,7 +141,7 @@ describe('a process', () => {
 
   test('keeps whole results, whatever block of them is late', async () => {
     const { schema, all } = await openMany();
-    const steps = all[0] as PostgresSteps;
+    const steps = all[0] as SharedSteps;
     await steps.begin(runEntry, planEntry, 1);
     const token = await claimed(steps, 0);
     let call = 1;
@@ -175,7 +177,7 @@ describe('a process', () => {
 
   test('is told apart from one whose claim had the same number before the server lost it', async () => {
     const { schema, all } = await openMany();
-    const [one, two] = all as [PostgresSteps, PostgresSteps];
+    const [one, two] = all as [SharedSteps, SharedSteps];
     await one.begin(runEntry, planEntry, 1);
     const before = await claimed(one, 0);
     // The server has lost the claim, and gives its number out again.
@@ -190,7 +192,7 @@ describe('a process', () => {
 
   test('is let in by nothing but the clock of the server', async () => {
     const { schema, all } = await openMany();
-    const [one, two] = all as [PostgresSteps, PostgresSteps];
+    const [one, two] = all as [SharedSteps, SharedSteps];
     await one.begin(runEntry, planEntry, 1);
     const before = await claimed(one, 0);
     await one.record(before, recordOf('ready', 1));
@@ -213,7 +215,7 @@ describe('a process', () => {
 
   test('is refused where the journal lacks what it has seen, whatever it may ask the server', async () => {
     const { schema, all } = await openMany();
-    const steps = all[0] as PostgresSteps;
+    const steps = all[0] as SharedSteps;
     await steps.begin(runEntry, planEntry, 1);
     const token = await claimed(steps, 0);
     await steps.record(token, recordOf('launching', 2));
@@ -228,7 +230,7 @@ describe('a process', () => {
 
   test('is refused where what it has written down under its claim is not there any more', async () => {
     const { schema, all } = await openMany();
-    const steps = all[0] as PostgresSteps;
+    const steps = all[0] as SharedSteps;
     await steps.begin(runEntry, planEntry, 1);
     const token = await claimed(steps, 0);
     await steps.record(token, recordOf('ready', 2));
@@ -245,7 +247,7 @@ describe('a process', () => {
 
   test('makes what it writes down safe, whatever the server does by default', async () => {
     const { schema, all } = await openMany();
-    await (all[0] as PostgresSteps).begin(runEntry, planEntry, 1);
+    await (all[0] as SharedSteps).begin(runEntry, planEntry, 1);
     const [row] = await askPostgres(
       `SELECT set_config('synchronous_commit', 'off', true) AS before,
          (${schema}.record('', $1, '', 0, $1, '', 0, 0, 0, '{}', false, 0, 0, false))::text AS said,

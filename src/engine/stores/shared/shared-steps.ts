@@ -11,64 +11,59 @@ import {
   stoppedEntry,
 } from '../journal-entries.js';
 import type { RunNote } from '../run-store.js';
-import type { WorkerFigures } from '../shared/shared-status.js';
+import type { WorkerFigures } from './shared-status.js';
 import {
   type BatchRecord,
   type Beat,
   type Claimed,
   copyStep,
-  type CopySteps,
   gone,
   outputStep,
   type Updates,
-  type PaceSteps,
-  type SharedSteps,
+  type ReopenedBatch,
+  type WholeCopy,
   type Token,
-} from '../shared/store-protocol.js';
-import {
   RunCalls,
   asciiJson,
   type UpdatePage,
   removed,
-  SchemaCalls,
   type StoreCalls,
-} from './store-calls.js';
-import type { StoreConnectionOptions } from './store-connection.js';
+} from './store-protocol.js';
+import { PaceSteps } from './leases.js';
 
-/** The steps of a source copy, as calls of a schema's functions. */
-function createCopySteps(run: RunCalls, calls: StoreCalls): CopySteps {
-  return {
-    keep: async (token, part, bytes) =>
-      run.holds(token, 'keep_copy', { part, checksum: crc32(bytes), bytes }),
-    end: async (token, { parts, of }) => run.holds(token, 'end_copy', { parts, of }),
-    whole: async () => calls.copied(run.run, run.life),
-    async part(part) {
-      const found = await calls.copyPart(run.run, part);
-      return found && found.checksum === crc32(found.bytes) ? found.bytes : undefined;
-    },
-  };
+/** One process's steps for the copy of the run's source. */
+export class CopySteps {
+  readonly #run: RunCalls;
+  readonly #calls: StoreCalls;
+
+  constructor(run: RunCalls, calls: StoreCalls) {
+    this.#run = run;
+    this.#calls = calls;
+  }
+
+  /** Stores a part, replacing one of the same number. @returns whether the claim is still valid */
+  async keep(token: Token, part: number, bytes: Uint8Array): Promise<boolean> {
+    return this.#run.holds(token, 'keep_copy', { part, checksum: crc32(bytes), bytes });
+  }
+
+  /** Marks it complete. @returns whether the claim is still valid */
+  async end(token: Token, { parts, of }: WholeCopy): Promise<boolean> {
+    return this.#run.holds(token, 'end_copy', { parts, of });
+  }
+
+  /** @returns nothing until it is complete, and once it is dropped */
+  async whole(): Promise<WholeCopy | undefined> {
+    return this.#calls.copied(this.#run.run, this.#run.life);
+  }
+
+  /** @returns nothing for a missing or damaged part */
+  async part(part: number): Promise<Uint8Array | undefined> {
+    const found = await this.#calls.copyPart(this.#run.run, part);
+    return found && found.checksum === crc32(found.bytes) ? found.bytes : undefined;
+  }
 }
 
-/** The steps of an account's shared rate, as calls of a schema's functions. */
-function createPaceSteps(calls: RunCalls): PaceSteps {
-  const { run, owner } = calls;
-  let account = '';
-  return {
-    async join(own) {
-      account = await own.account(calls.salt);
-      return calls.call('join_pace', { run, owner, account, interval_ms: own.intervalMs });
-    },
-    async takeSlot() {
-      const { waitMs } = await calls.call<{ waitMs: number }>('take_slot', { account });
-      return waitMs;
-    },
-    async pause(ms) {
-      await calls.call('pause', { account, ms });
-    },
-  };
-}
-
-interface PostgresStepsOptions {
+interface SharedStepsOptions {
   /** The run and its store in messages. */
   readonly name: string;
   readonly run: string;
@@ -84,8 +79,15 @@ interface PostgresStepsOptions {
 const releasePatienceMs = 5000;
 const announcePatienceMs = 1000;
 
-export class PostgresSteps implements SharedSteps {
-  readonly #options: PostgresStepsOptions;
+/**
+ * One process's steps in a shared run, as calls of the store's functions. Each is atomic, and gives the same
+ * answer when repeated after a lost one.
+ *
+ * All reject with a StateError when the store was restored, so that the process's knowledge may be wrong;
+ * with a DeadlineError when the store was unreachable for too long.
+ */
+export class SharedSteps {
+  readonly #options: SharedStepsOptions;
   readonly #leaseMs: number;
   readonly #calls: StoreCalls;
   /** Heartbeats have a connection of their own. */
@@ -97,27 +99,27 @@ export class PostgresSteps implements SharedSteps {
   #announced: Promise<void> | undefined;
 
   /** @param connect opens another connection to the store */
-  constructor(options: PostgresStepsOptions, connect: () => StoreCalls) {
+  constructor(options: SharedStepsOptions, connect: () => StoreCalls) {
     this.#options = options;
     this.#leaseMs = Math.round(options.leaseMs);
     this.#calls = connect();
     this.#beats = connect();
     this.#run = new RunCalls(options, this.#calls);
-    this.copy = createCopySteps(this.#run, this.#calls);
-    this.pace = createPaceSteps(this.#run);
+    this.copy = new CopySteps(this.#run, this.#calls);
+    this.pace = new PaceSteps(this.#run);
   }
 
-  /** The steps of a process with a store in PostgreSQL. */
-  static connected(
-    options: PostgresStepsOptions & StoreConnectionOptions & { readonly schema: string },
-  ): PostgresSteps {
-    return new PostgresSteps(options, () => new SchemaCalls(options));
-  }
-
+  /** The store in messages. */
   get name(): string {
     return this.#options.name;
   }
 
+  /**
+   * Listens for entries as soon as they are recorded, and for announcements, where the store can notify; the
+   * next heartbeat brings them in any case.
+   *
+   * @param listener called with what stops all, where announced
+   */
   listen(listener: (stopped: StoppedEntry | undefined) => void): void {
     this.#beats.listen?.((payload = '') => {
       const [life = ''] = payload.split(' ', 1);
@@ -125,17 +127,20 @@ export class PostgresSteps implements SharedSteps {
     });
   }
 
+  /** Notifies listeners of what stops all, before it is recorded. Never fails. */
   announce(stopped: StoppedEntry): void {
     const payload = `${this.#run.life} ${asciiJson(stopped)}`;
     if (payload.length > longestPayload) return;
     this.#announced = this.#beats.notify?.(payload).catch(() => undefined);
   }
 
+  /** Joins the run. */
   async open(): Promise<Updates> {
     await this.#calls.prepare();
     return this.#run.join();
   }
 
+  /** Records the run, unless it is recorded. */
   async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<Updates> {
     const after = this.#run.seen;
     const begun = await this.#run.step<{ updates: UpdatePage }>('begin', {
@@ -147,8 +152,9 @@ export class PostgresSteps implements SharedSteps {
     return this.#run.rest(begun.updates, after);
   }
 
+  /** Reopens a finished run, unless a batch was recorded after this entry number. */
   async reopen(
-    batches: Parameters<SharedSteps['reopen']>[0],
+    batches: readonly ReopenedBatch[],
     after: number,
     call: number,
   ): Promise<Updates | typeof gone> {
@@ -163,6 +169,7 @@ export class PostgresSteps implements SharedSteps {
     return answer === gone ? gone : this.#run.rest(answer.updates, after);
   }
 
+  /** Records a note. A budget applies to all later reservations. */
   async append(note: RunNote, after: number, call: number): Promise<Updates> {
     const answer = await this.#run.step<{ updates: UpdatePage }>('append', {
       seen: after,
@@ -176,6 +183,13 @@ export class PostgresSteps implements SharedSteps {
     return this.#run.rest(answer.updates, after);
   }
 
+  /**
+   * Claims the first batch that no process has, or that this process has without knowing. Until the service
+   * has accepted one, only the first unfinished one may be claimed.
+   *
+   * @param wanted by priority, without its known claims
+   * @param after the number of the latest known entry
+   */
   async claim(wanted: readonly Batch[], after: number): Promise<Claimed> {
     const asked = wanted.map((batch) => ({
       label: batchLabel(batch),
@@ -185,10 +199,12 @@ export class PostgresSteps implements SharedSteps {
     return this.#claimOf(asked, after);
   }
 
+  /** Claims the output, if no process has it and it is not done. */
   async claimOutput(after: number): Promise<Claimed> {
     return this.#claimOf([{ label: outputStep, type: '', addresses: 0 }], after);
   }
 
+  /** Claims the copying of the source, if no process has it, it is not done, and the run has not begun. */
   async claimCopy(after: number): Promise<Claimed> {
     const claimed = await this.#claimOf([{ label: copyStep, type: '', addresses: 0 }], after);
     if (claimed.updates === gone) throw removed(this.name);
@@ -224,6 +240,7 @@ export class PostgresSteps implements SharedSteps {
     };
   }
 
+  /** @returns whether the claim is still valid; if not, nothing was recorded */
   async record(token: Token, record: BatchRecord): Promise<boolean> {
     return this.#run.writes(token, 'record', {
       call: record.call,
@@ -234,15 +251,23 @@ export class PostgresSteps implements SharedSteps {
     });
   }
 
+  /** @returns whether the claim is still valid */
   async confirm(token: Token): Promise<boolean> {
     return this.#run.holds(token, 'confirm', { lease_ms: this.#leaseMs });
   }
 
+  /** Reserves within the budget of the run. @returns nothing when the claim is no longer valid */
   async reserve(token: Token): Promise<Reservation | undefined> {
     const answer = await this.#run.under<Reservation>(token, 'reserve', {});
     return answer === gone || 'lost' in answer ? undefined : answer;
   }
 
+  /**
+   * Stores results, replacing earlier ones.
+   *
+   * @param nextCall gives the numbers of records
+   * @returns whether the claim is still valid
+   */
   async keepResults(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean> {
     for (const block of this.#blocksOf(bytes)) {
       if (!(await this.#run.writes(token, 'keep_results', { call: nextCall(), ...block })))
@@ -255,6 +280,7 @@ export class PostgresSteps implements SharedSteps {
     return this.#kept('results', label);
   }
 
+  /** Stores the used results of a history for the plan that this process is about to begin with. */
   async keepRecalled(bytes: Uint8Array): Promise<void> {
     for (const { part, bytes: block } of this.#blocksOf(bytes)) {
       const values = { part, bytes: block };
@@ -262,6 +288,7 @@ export class PostgresSteps implements SharedSteps {
     }
   }
 
+  /** Reads them for the plan that counts. */
   async recalled(): Promise<Uint8Array | undefined> {
     return this.#kept('recalled');
   }
@@ -280,6 +307,7 @@ export class PostgresSteps implements SharedSteps {
     }
   }
 
+  /** A heartbeat: extends the claims by another lease. @param figures shown by `sluice status` */
   async beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat> {
     const answer = await this.#run.step<{
       held: readonly string[];
@@ -313,6 +341,7 @@ export class PostgresSteps implements SharedSteps {
     };
   }
 
+  /** Drops everything but the run's identity and end. */
   async clear(): Promise<void> {
     await this.#run.call('clear', { run: this.#run.run, life: this.#run.life });
   }
@@ -321,6 +350,7 @@ export class PostgresSteps implements SharedSteps {
     await this.#run.call('drop_run', { run: this.#run.run, life: this.#run.life });
   }
 
+  /** Releases all claims. Never fails: they expire by themselves. */
   async close(): Promise<void> {
     const { run } = this.#options;
     const closed = new AbortController();
