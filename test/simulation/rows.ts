@@ -277,10 +277,10 @@ export class Output {
    * Looks whether what bears the output's name is the output.
    *
    * @param mayFail whether cells may have failed for any reason. @default only for their export
-   * @returns addresses that have failed
+   * @returns addresses that have failed, with the reason
    */
-  check(mayFail = false): ReadonlySet<string> {
-    const failed = new Set<string>();
+  check(mayFail = false): ReadonlyMap<string, string> {
+    const failed = new Map<string, string>();
     const text = textOf(this.#disk, outputPath);
     if (text === undefined) return failed;
     const records = csvRecords(text);
@@ -303,7 +303,8 @@ export class Output {
       for (const type of ['email', 'phone'] as const) {
         const { country, [type]: cell } = drawn[index] as Drawn;
         if (record[`${type}_verification`] === 'failed') {
-          failed.add(`${type} ${country} ${cell.line?.toLowerCase()}`);
+          const reason = record[`${type}_reason`] ?? '';
+          failed.set(`${type} ${country} ${cell.line?.toLowerCase()}`, reason);
         }
       }
     }

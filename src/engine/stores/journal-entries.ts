@@ -230,6 +230,8 @@ const batchEntry = z.object({
       missing: z.int().optional(),
     })
     .optional(),
+  /** Of the earlier run that it is of. @default the current one */
+  generation: z.int().min(0).optional(),
   at: z.iso.datetime(),
 });
 export type BatchEntry = z.infer<typeof batchEntry>;

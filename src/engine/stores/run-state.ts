@@ -185,6 +185,15 @@ export class JournalReplay {
 
   #applyBatch(entry: BatchEntry | PartEntry): string {
     const label = labelOf(entry);
+    if (entry.generation !== undefined) {
+      const earlier = this.#state.earlier.map((run) =>
+        run.generation === entry.generation
+          ? { ...run, batches: new Map(run.batches).set(label, entry) }
+          : run,
+      );
+      this.#set({ earlier });
+      return label;
+    }
     this.#batches.set(label, entry);
     this.#times.set(label, noteTime(this.#times.get(label) ?? noTimes, entry.state, entry.at));
     // A batch that is sent again makes the run unfinished.

@@ -213,6 +213,14 @@ export class ServiceModel {
     return ok({});
   }
 
+  /** Loses a batch. @returns its addresses, as in the ledger */
+  lose(uuid: string): readonly string[] {
+    const batch = this.#batches.get(uuid);
+    this.#batches.delete(uuid);
+    if (batch) this.#launchedOf(batch.name).clear();
+    return batch?.lines.map((line) => keyOf(batch, line)) ?? [];
+  }
+
   /** Uploads that nobody launched and nobody deleted, but for those that no process can know of. */
   get orphans(): readonly string[] {
     return this.#unlaunched
@@ -239,7 +247,7 @@ export class ServiceModel {
   }
 
   #charge(batch: ModelBatch): Answer {
-    const { uuid, name, type, country, lines } = batch;
+    const { uuid, name, lines } = batch;
     if (!this.isElectionDurable(uuid)) {
       this.#world.violate(`${uuid} is launched before its election is durable in the journal`);
     }
@@ -249,7 +257,7 @@ export class ServiceModel {
     launched.add(uuid);
     if (launched.size > 1) this.#world.violate(`${name}: two uploads of one batch are launched`);
     for (const line of lines) {
-      const key = `${type} ${country} ${line.toLowerCase()}`;
+      const key = keyOf(batch, line);
       const charges = (this.ledger.get(key) ?? 0) + 1;
       this.ledger.set(key, charges);
       const mayBeSecond = this.mayChargeAgain(key);
@@ -293,6 +301,10 @@ export class ServiceModel {
         .padStart(digits, '0');
     return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${this.#uuids.toString(16).padStart(12, '0')}`;
   }
+}
+
+function keyOf({ type, country }: ModelBatch, line: string): string {
+  return `${type} ${country} ${line.toLowerCase()}`;
 }
 
 const notFound: Answer = { status: 404, body: '{"message":"not found"}' };

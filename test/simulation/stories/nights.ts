@@ -2,6 +2,8 @@ import { Client } from '../../../src/client/client.js';
 import { History } from '../../../src/engine/history/history.js';
 import type { RunOptions } from '../../../src/engine/runs/options/run-options.js';
 import type { RunProgress } from '../../../src/engine/runs/reporting/run-progress.js';
+import { isExportRetriable } from '../../../src/engine/batches/batch-state.js';
+import type { JournaledBatches } from '../../../src/engine/stores/run-state.js';
 import { readRunState } from '../../../src/engine/stores/directory/state-directory.js';
 import type { FileSystem } from '../../../src/platform/files/file-system.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
@@ -25,7 +27,7 @@ const stateDir = '/disk/state';
 const service = 'https://service.test';
 const dayMs = 86_400_000;
 /** Nights on which nothing goes wrong, in which the run of the latest list has to end. */
-const calmNights = 3;
+const calmNights = 4;
 
 type NightOptions = Pick<
   RunOptions,
@@ -84,6 +86,10 @@ class Nights {
   #chargedOfRun = 0;
   #chargedTonight = { email: 0, phone: 0 };
   readonly #named = new Set<string>();
+  /** Addresses of batches that were lost while their exports were owed: only a person pays for them again. */
+  readonly #lost = new Set<string>();
+  /** Nights left in which exports are wrong. */
+  #badExports = 0;
   /** What stood in the output when the latest night had ended. */
   #written: string | undefined;
 
@@ -100,11 +106,13 @@ class Nights {
 
   async toEnd(): Promise<void> {
     for (let left = this.#random.between(2, 6); left > 0; left -= 1) {
-      const faults = planFaults(this.#random).filter(({ of }) => of !== 'file');
+      const faults = this.#drawFaults();
       await this.#night(this.#drawOptions(faults), faults);
     }
     for (let left = calmNights; left > 0; left -= 1) {
-      const end = await this.#night({ onChange: 'carry', retryFailed: this.#hasEnded }, []);
+      // The first asks for nothing that a run does not do by itself.
+      const retryFailed = left < calmNights && this.#hasEnded;
+      const end = await this.#night({ onChange: 'carry', retryFailed }, []);
       if (isSummary(end) && !hasFailed(end)) return this.#checkEnd();
     }
     throw new Error(`${calmNights} nights without trouble have not brought the run to its end`);
@@ -114,6 +122,19 @@ class Nights {
   async letGo(): Promise<void> {
     for (const abort of this.#aborts) abort.abort(interruption);
     await turn();
+  }
+
+  #drawFaults(): readonly Fault[] {
+    const random = this.#random;
+    if (random.chance(0.2)) this.#badExports = random.between(1, 3);
+    if (this.#badExports === 0) return planFaults(random);
+    this.#badExports -= 1;
+    const what = random.pick(['export_of_nothing', 'export_of_strangers'] as const);
+    const nth = random.between(0, 2);
+    return [
+      { of: 'network', stage: 'exportBatch', what, nth, times: Infinity },
+      ...planFaults(random),
+    ];
   }
 
   #drawOptions(faults: readonly Fault[]): NightOptions {
@@ -126,7 +147,7 @@ class Nights {
       detach: random.chance(0.2),
       fresh: mayDrop && random.chance(0.15),
       partial: !this.#changesList && random.chance(0.5),
-      retryFailed: this.#hasEnded && random.chance(0.7),
+      retryFailed: this.#hasEnded && random.chance(0.4),
       onChange: random.pick(['auto', 'carry', 'carry']),
       ...(random.chance(0.2) && { maxCredits: random.between(0, 8) }),
     };
@@ -160,8 +181,16 @@ class Nights {
   /** A run that is not gone on with may pay again for what no history keeps. */
   async #noteNewRun({ fresh, retryFailed }: NightOptions, isChanged: boolean): Promise<void> {
     const state = await this.#outside(async (files) => readRunState(files, stateDir));
-    const isOver = state?.finished !== undefined && retryFailed !== true;
+    const owed = [...(state ? [state, ...state.earlier] : [])].flatMap(owedUuids);
+    const isOver = state?.finished !== undefined && retryFailed !== true && owed.length === 0;
     const isNew = !state?.run || (isOver && (state.hasEnded || isChanged));
+    if (this.#random.chance(0.5)) {
+      for (const key of owed.flatMap((uuid) => this.#service.lose(uuid))) this.#lost.add(key);
+    }
+    if (isNew || fresh === true || retryFailed === true) {
+      for (const key of this.#lost) this.#again.add(key);
+      this.#lost.clear();
+    }
     if (!isNew && fresh !== true) return;
     this.#chargedOfRun = 0;
     // Of a run that was dropped the person knows; what came after the end of another, nobody does.
@@ -177,6 +206,7 @@ class Nights {
     const ageMs = this.#world.now - (this.#chargedAt.get(key) ?? this.#world.now);
     this.#chargedAt.set(key, this.#world.now);
     if (this.#again.delete(key)) return true;
+    if (this.#lost.has(key)) return false;
     if (this.#maxAgeDays === undefined) return false;
     // What could not be told is asked again the next night.
     const isUnknown = verdictOf(type as VerificationType, line)['unknown'] === true;
@@ -216,7 +246,7 @@ class Nights {
     signal: AbortSignal,
   ): Promise<Summary> {
     const random = this.#random.next;
-    const files = memoryFiles(this.#disk, life, () => undefined);
+    const files = memoryFiles(this.#disk, life, (place, call) => faults.ofFile(place, call));
     const maxAgeDays = this.#maxAgeDays;
     const history =
       maxAgeDays === undefined
@@ -269,7 +299,11 @@ class Nights {
     }
     if (end === 'killed') return;
     const isWritten = textOf(this.#disk, outputPath) !== this.#written;
-    if (isWritten && !this.#isOver) throw new Error('a night that stopped has changed the output');
+    const isOfDisk = [...faults.reached.keys()].some((cell) => cell.includes('.'));
+    if (isWritten && isOfDisk) this.#output.check(true);
+    else if (isWritten && !this.#isOver) {
+      throw new Error('a night that stopped has changed the output');
+    }
     this.#checkStop(end.error, options, faults);
     await this.#checkPaid();
   }
@@ -291,7 +325,11 @@ class Nights {
     if (!isFailed && isUnfinished) throw new Error('the state directory is left after a good end');
     if (!isFailed) this.#checkOrphans();
     if (isFailed && !isUnfinished) throw new Error('nothing is kept of a run with failed rows');
-    if (isFailed && partial !== true) for (const key of failed) this.#again.add(key);
+    if (partial === true) return;
+    for (const [key, reason] of failed) {
+      // What is paid for is only fetched again.
+      if (!reason.startsWith('export_') && !this.#lost.has(key)) this.#again.add(key);
+    }
   }
 
   #checkStop(error: unknown, options: NightOptions, faults: FaultPlan): void {
@@ -311,7 +349,8 @@ class Nights {
 
   /** What a stopped night says it has paid at most. */
   async #checkPaid(): Promise<void> {
-    if (!exists(this.#disk, `${stateDir}/journal`)) return;
+    const state = await this.#outside(async (files) => readRunState(files, stateDir));
+    if (!state?.run) return;
     const { credits, creditsBefore } = await this.#outside(async (files) =>
       readStoppedRun(stateDir, files),
     );
@@ -340,8 +379,10 @@ class Nights {
     return durableText(this.#disk, `${stateDir}/journal`).includes('"ended"');
   }
 
+  /** Whether the output may be there: what is left is tidying. */
   get #isOver(): boolean {
-    return this.#hasEnded || !exists(this.#disk, `${stateDir}/journal`);
+    const path = `${stateDir}/journal`;
+    return !exists(this.#disk, path) || durableText(this.#disk, path).includes('"finished"');
   }
 
   #checkEnd(): void {
@@ -358,6 +399,12 @@ class Nights {
 }
 
 const interruption = new Error('interrupted');
+
+function owedUuids({ batches }: JournaledBatches): readonly string[] {
+  return [...batches.values()].flatMap(({ state }) =>
+    isExportRetriable(state) && 'uuid' in state && state.uuid !== undefined ? [state.uuid] : [],
+  );
+}
 
 function isSummary(end: End): end is Summary {
   return end !== 'killed' && 'rows' in end;

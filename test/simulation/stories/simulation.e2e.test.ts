@@ -16,7 +16,7 @@ describe('simulated runs', () => {
     expect(failed).toEqual([]);
   });
 
-  it.each([1, 3, 27, 31, 77, 128, 152, 248])(
+  it.each([1, 3, 27, 31, 77, 128, 152, 248, 61_000_001, 61_000_022])(
     'hold over the nights of a list that changes, with stops and options of all kinds: %i',
     async (seed) => {
       // npm run test:simulation -- --nights-seed K tells the story.

@@ -2,12 +2,13 @@ import type { Client } from '../../../client/client.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
+import { isSentAgain } from '../../batches/batch-state.js';
 import { readLines } from '../../batches/batch.js';
 import { Plan } from '../../plan/plan.js';
 import { addressOf } from '../../plan/result-join.js';
 import { LocalRunClaims, type BatchStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
-import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
+import { batchEntryOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import { emptyRunState, hasPaid } from '../../stores/run-state.js';
 import { RunDriver } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -73,8 +74,11 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
     const { run, plan, batches } = earlier;
     const state = { ...emptyRunState, run, plan, batches };
     const claims = new LocalRunClaims(state, {
-      // Nothing of it is launched any more: stored results are all that is recorded.
-      record: async () => undefined,
+      // Nothing of it is launched any more: beside stored results only what is lost is recorded.
+      record: async (progress, at = earlier.run.startedAt) => {
+        if (!isSentAgain(progress.state, true)) return;
+        await store.record({ ...batchEntryOf(progress, at), generation: earlier.generation });
+      },
       keepResults: async (...kept) => results.keep(...kept),
     });
     await settle(options, {
