@@ -64,7 +64,7 @@ it('names what a dropped run leaves on the service in the order of the list, and
   ]);
   const [left, kept] = all.map((each) => sentencesOf(each).join());
   expect(left).toMatch(/-000003-1$/);
-  expect(kept).toContain('-000003-1 and 9 more');
+  expect(kept).toMatch(/-000003-1\D+9\b/);
 });
 
 const preflight = {

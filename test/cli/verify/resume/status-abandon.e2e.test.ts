@@ -160,7 +160,7 @@ describe('sluice abandon', () => {
     const kept = await runAtTerminal(abandon, {
       cwd: folder,
       env,
-      answers: [[/at most 20 email credits .*\[y\/N\]/, 'n\r']],
+      answers: [[/\b20\b.*\[y\/N\]/, 'n\r']],
     });
     expect(kept.code, kept.seen).toBe(2);
     expect(await readdir(folder)).toContain('out.csv.sluice');
@@ -260,7 +260,7 @@ describe('--fresh', () => {
   it('says at a terminal what was paid, and drops it only where that is agreed to', async () => {
     await leaveUnfinished();
     const env = connectTo(service);
-    const asked = /at most 20 email credits .*\[y\/N\]/;
+    const asked = /\b20\b.*\[y\/N\]/;
     const kept = await answerInProcess(fresh, {
       cwd: folder,
       env,
