@@ -657,7 +657,9 @@ describe('sluice verify without a column, at a terminal', () => {
     });
     expect(code, seen).toBe(exitCode);
     const [, said] = seen.split(question);
-    expect(said?.replaceAll(/\s+/g, ' ')).toContain(catalogue.not_started.sentence({}));
+    expect(said?.replaceAll(/\s+/g, ' ')).toContain(
+      catalogue.not_started.sentence({ is_interrupted: exitCode === 130 }),
+    );
     expect(await paid(service)).toBe(0);
     expect(await readdir(folder)).toEqual(['list.csv']);
   });
