@@ -530,12 +530,16 @@ export const catalogue = {
       `${input}: ${unit} ${number} is read as the header, and what is above it as a title; --skip-rows ${number - 1} confirms this, --skip-rows 0 reads the first ${unit} as the header`,
   }),
   footer_found: warning({
-    when: 'Lines below the last row were taken for a footer.',
-    example: { input: 'list.csv', unit: 'line', count: 2 },
-    sentence: ({ input, unit, count }) =>
-      count === 1
-        ? `${input}: the last ${unit} is read as a footer, not as a row; --skip-footer 1 confirms this, --skip-footer 0 reads it as a row`
-        : `${input}: the last ${count} ${unit}s are read as a footer, not as rows; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`,
+    when: 'Lines below the last row were taken for a footer. `first`: of a sheet, the number of its first row; no output has it.',
+    example: { input: 'list.csv', unit: 'line', count: 2, first: undefined as number | undefined },
+    variants: [{ input: 'list.xlsx', unit: 'row', first: 83 }],
+    sentence({ input, unit, count, first }) {
+      const from = first === undefined ? '' : ` (row ${first}${count > 1 ? ' and below' : ''})`;
+      const lost = first === undefined ? '' : `, and ${areOrIs(count)} not in the output`;
+      return count === 1
+        ? `${input}: the last ${unit}${from} is read as a footer, not as a row${lost}; --skip-footer 1 confirms this, --skip-footer 0 reads it as a row`
+        : `${input}: the last ${count} ${unit}s${from} are read as a footer, not as rows${lost}; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`;
+    },
   }),
   reading: info({
     when: 'While the input is read, every five seconds at most.',

@@ -57,7 +57,10 @@ export function progressMessage(
     case 'header_found':
       return message('header_found', pick(progress, 'input', 'unit', 'number'));
     case 'footer_found':
-      return message('footer_found', pick(progress, 'input', 'unit', 'count'));
+      return message('footer_found', {
+        ...pick(progress, 'input', 'unit', 'count'),
+        first: progress.first,
+      });
     case 'carried':
       return carriedMessage(progress);
     case 'going_on':

@@ -20,6 +20,8 @@ export interface FoundFooter {
   /** What is counted: lines of text, or rows of a sheet. */
   readonly unit: 'line' | 'row';
   readonly count: number;
+  /** The number of its first row in the sheet; absent for lines of text. */
+  readonly first?: number;
 }
 
 /** Options of a reading. */

@@ -195,7 +195,10 @@ export class SheetReading {
     }
     const from = kinds[findFooter(kinds.map(({ kind }) => kind))]?.row ?? rows.length;
     const count = rows.length - from;
-    if (count > 0) this.#opening.onFooterFound?.({ input: this.label, unit: 'row', count });
+    const first = rows[from]?.number;
+    if (first !== undefined) {
+      this.#opening.onFooterFound?.({ input: this.label, unit: 'row', count, first });
+    }
     return rows.slice(0, from);
   }
 

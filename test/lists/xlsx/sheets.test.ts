@@ -4,7 +4,7 @@ import ExcelJS from 'exceljs';
 import { expect, it } from 'vitest';
 import { findColumn } from '../../../src/engine/columns/column-lookup.js';
 import { fileSink, fileSource, partsSink, streamSink } from '../../../src/index.js';
-import type { OpenSourceOptions } from '../../../src/lists/rows/source.js';
+import type { FoundFooter, OpenSourceOptions } from '../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/harness/carry.js';
 
@@ -205,4 +205,15 @@ it('a column that the first sheet lacks is found in another, which is named', as
     message: expect.stringContaining('the sheet "Leads" has') as string,
   });
   expect(notices).toEqual([]);
+});
+
+it('says in which row of the sheet a footer begins', async () => {
+  await write({ Leads: [...leads, [], ['Total: 2 contacts'], ['Copyright 2026 Acme']] });
+  const found: FoundFooter[] = [];
+  const { chunks } = await fileSource(at('book.xlsx')).open({
+    wanted: (names) => [...names.keys()],
+    onFooterFound: (footer) => found.push(footer),
+  });
+  for await (const chunk of chunks) expect(chunk.length).toBe(2);
+  expect(found).toMatchObject([{ unit: 'row', count: 2, first: 5 }]);
 });
