@@ -8,7 +8,6 @@ export interface CsvColumns {
   readonly delimiter: number;
   /** For each column its slot in the row table, or -1. */
   readonly slots: Int32Array;
-  /** Number of slots. */
   readonly wanted: number;
 }
 
@@ -35,7 +34,6 @@ export class CsvChunk implements RowChunk, RawCells {
   readonly markBytes: number;
   #known: KnownText | undefined;
   #onRelease: (() => void) | undefined;
-  /** Number of the first row in the file. */
   readonly #firstNumber: number;
 
   /** @param onRelease called when the bytes are no longer needed */

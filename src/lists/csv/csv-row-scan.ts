@@ -44,7 +44,6 @@ export class RowScan {
     this.#options = options;
   }
 
-  /** Where the row starts that the scan is in. */
   get rowStart(): number {
     return this.#rowStart;
   }

@@ -27,7 +27,6 @@ export class CsvScanner {
   readonly #scan: RowScan;
   /** What was fed and is in no chunk yet is from `#from` to `#filled`. */
   #bytes = Buffer.alloc(guardBytes);
-  /** Buffers of released chunks. */
   readonly #free: Buffer<ArrayBuffer>[] = [];
   #from = 0;
   #filled = 0;

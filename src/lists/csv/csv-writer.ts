@@ -22,7 +22,6 @@ import {
 } from './csv-format.js';
 import { csvFormOf } from './csv-reading.js';
 
-/** Options of a CSV output. */
 export interface CsvOptions {
   readonly delimiter?: string | undefined;
   /** Whether text in the added cells is kept from being a formula in a spreadsheet. */
@@ -80,10 +79,6 @@ class CsvWriter implements RowsWriter {
     this.#owesLineEnd = header.lineEnd.length === 0;
   }
 
-  /**
-   * Resolves when more rows may come. What is collected goes out when a block is full, and as soon as
-   * nothing else is on its way: the rows of a slow input do not wait for those after them.
-   */
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to } = rows;
     const isCopied = chunk instanceof CsvChunk && chunk.delimiter === this.#delimiterByte;
@@ -95,7 +90,6 @@ class CsvWriter implements RowsWriter {
     await this.#out.settle();
   }
 
-  /** Writes the rest. */
   async end(): Promise<void> {
     this.#out.put(this.#footer?.() ?? nothing);
     await this.#out.end();
@@ -179,7 +173,6 @@ class CsvWriter implements RowsWriter {
   }
 }
 
-/** The CSV format of an output. */
 export function csvWriting(options: CsvOptions): FormatWriting {
   return {
     create: (output, opening) => new CsvWriter(output, opening, options),

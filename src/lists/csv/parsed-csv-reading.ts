@@ -24,7 +24,6 @@ import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
 import type { CsvTable } from './dialect/header-detection.js';
 
-/** One row from csv-parse. */
 interface ParsedRow {
   readonly record: readonly Buffer[];
   readonly info: { readonly lines: number };
@@ -249,7 +248,6 @@ function doubleLoneEscapes({
   if (moreOfQuote !== undefined || moreOfEscape !== undefined) return undefined;
   const between = Buffer.from(delimiter);
   let state: 'start' | 'plain' | 'quoted' | 'escaped' = 'start';
-  /** Matched bytes of a delimiter. */
   let matched = 0;
   return (piece) => {
     // One byte more for every two, of which the first may have been the previous piece's last.

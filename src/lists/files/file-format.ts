@@ -60,7 +60,6 @@ export function columnsFor(output: string | URL | undefined, format?: FileFormat
   return written === 'jsonl' ? 'first' : 'all';
 }
 
-/** Whether a format needs random access. */
 export function isRandomAccess(format: FileFormat): format is 'xlsx' | 'parquet' {
   return format === 'xlsx' || format === 'parquet';
 }

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 
 /** A kind of file that is not plain text. */
 interface Signature {
-  /** The name of such a file. */
   readonly is: string;
   /** What to do with such a file. @default to report it */
   readonly advice?: string;
@@ -59,7 +58,6 @@ const signatures = new Map<string, Signature>([
   ['\x7fELF', other('a program')],
 ]);
 
-/** The UTF-8 byte-order mark. */
 export const utf8Mark: readonly number[] = [0xef, 0xbb, 0xbf];
 
 export function markBytesOf(first: Uint8Array): number {

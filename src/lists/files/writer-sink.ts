@@ -3,7 +3,6 @@ import { createOutputFile } from './outputs/output-file.js';
 import {
   holdOutput,
   checkOutputPath,
-  isHeldBack,
   refuseLate,
   type OutputFiles,
 } from './outputs/output-path.js';
@@ -32,14 +31,13 @@ export interface OutputDestination<Output = ByteOutput> {
   open(permissions: FilePermissions | undefined): Promise<Output>;
 }
 
-/** A file as a destination. */
 export function fileDestination(path: string, files?: OutputFiles): OutputDestination {
   return {
     name: path,
     async check() {
       await checkOutputPath(path, files);
     },
-    isHeldBack: () => isHeldBack(path, files),
+    isHeldBack: async () => (await checkOutputPath(path, files)).kind === 'file',
     // Files given in place of the system's are for tests: nobody else writes them.
     ...(!files && {
       async hold(patience) {
@@ -63,7 +61,6 @@ export interface RowsWriter {
   end(): Promise<void>;
 }
 
-/** Options of one writing. */
 interface OpenWriterOptions extends OpenSinkOptions {
   /** Whether nobody else reads the rows' cells. @default false */
   readonly isOnlyReader?: boolean;
@@ -78,7 +75,6 @@ export type CreateWriter = (
 /** How rows are written in one format. */
 export interface FormatWriting {
   readonly create: CreateWriter;
-  /** Most rows of the format. */
   readonly maxRows?: number;
   /** Of text with cells: delimiter and quote; null where cells have no quotes. */
   cellForm?(reading: SourceReading): { readonly delimiter: string; readonly quote: string | null };

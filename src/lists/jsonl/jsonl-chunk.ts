@@ -25,7 +25,6 @@ export class JsonColumns {
     return [...this.#columns.values()];
   }
 
-  /** Their names, in the same order. */
   get names(): readonly string[] {
     return this.all.map(({ name }) => name);
   }
@@ -34,7 +33,6 @@ export class JsonColumns {
     return this.#columns.size;
   }
 
-  /** Adds the columns of a row. */
   add(row: JsonRow): void {
     walk(row, [], (path) => {
       const key = keyOf(path);
@@ -269,7 +267,6 @@ function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';
 }
 
-/** Position of the quote that ends the string at `from`. */
 function endOfString(json: string, from: number): number {
   let at = from + 1;
   while (json.charAt(at) !== '"') at += json.charAt(at) === '\\' ? 2 : 1;

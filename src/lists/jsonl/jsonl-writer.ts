@@ -86,7 +86,6 @@ class JsonlWriter implements RowsWriter {
   }
 }
 
-/** The JSON lines format of an output. */
 export const jsonlWriting: FormatWriting = {
   create(output, opening) {
     // Properties that only rows show are reported where they are first examined.
@@ -107,7 +106,6 @@ export const jsonlWriting: FormatWriting = {
   },
 };
 
-/** The unchanged rows of a JSONL input. */
 function copiedRows(chunk: RowChunk): JsonlChunk | undefined {
   const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
   return own instanceof JsonlChunk ? own : undefined;

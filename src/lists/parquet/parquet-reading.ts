@@ -16,7 +16,6 @@ import {
 } from './stored-group.js';
 import { type ParquetColumn, parquetColumns } from './parquet-values.js';
 
-/** Rows of a row group in one chunk. */
 const chunkRows = 4096;
 /** A row group is held in memory: larger ones are not contacts. */
 const maxGroupBytes = 2 ** 31;

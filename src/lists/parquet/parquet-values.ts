@@ -140,7 +140,6 @@ function textOf(bytes: Uint8Array): string {
   return bufferOf(bytes).toString('utf8');
 }
 
-/** A change of a column's values. */
 interface Change {
   /** For values of a leaf; `undefined` leaves them unchanged. */
   readonly ofLeaf: (leaf: SchemaElement) => ReadLogical | undefined;

@@ -3,7 +3,6 @@ import type { SchemaElement } from 'hyparquet';
 /** Converts a stored value of a Parquet column to its logical value. */
 export type ReadLogical = (stored: unknown) => unknown;
 
-/** An element of a schema with its children. */
 export interface SchemaNode {
   readonly element: SchemaElement;
   readonly children: readonly SchemaNode[];

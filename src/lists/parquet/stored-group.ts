@@ -10,7 +10,6 @@ import type { CellText, RowChunk } from '../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
 import type { ByteWriter } from 'hyparquet-writer';
 
-/** A file with its footer. */
 export interface OpenParquet {
   readonly file: RandomFile;
   readonly metadata: FileMetaData;
@@ -150,7 +149,6 @@ export class ParquetChunk implements RowChunk {
     return this.columns[column]?.read(this.stored(row, column));
   }
 
-  /** A value in stored form. */
   stored(row: number, column: number): unknown {
     return this.group.values(column).at(this.from + row);
   }
@@ -188,7 +186,6 @@ export class CopiedRows {
     return this.#group && this.#length === this.#group.rows;
   }
 
-  /** Loads the values of all columns. */
   async load(): Promise<void> {
     for (const { chunk } of this.#chunks) await chunk.group.load();
   }
@@ -245,7 +242,6 @@ function movedTo(place: bigint, { data, start }: CopiedChunk): ColumnChunk {
   };
 }
 
-/** Prepends columns to a row group of the footer. */
 export function addColumns(group: RowGroup, columns: readonly ColumnChunk[]): void {
   group.columns.unshift(...columns);
   const sizeOf = (size: 'total_uncompressed_size' | 'total_compressed_size'): bigint =>

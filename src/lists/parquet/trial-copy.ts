@@ -23,7 +23,6 @@ type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
 
 /** How a column of a Parquet input is copied. */
 export interface ColumnCopy {
-  /** The schema's elements of the copy. */
   readonly elements: readonly SchemaElement[];
   /** Converts a stored value to one that can be written. */
   readonly renew?: (stored: unknown) => unknown;
@@ -158,7 +157,6 @@ function schemaOf(
   ];
 }
 
-/** Writes a row group of copied columns. */
 function writeGroup(
   columns: readonly ParquetColumn[],
   copies: readonly ColumnCopy[],

@@ -56,7 +56,6 @@ function dispatcherFor({ hostname }: URL): Dispatcher {
   return dispatcher;
 }
 
-/** The parsed address of a list on the web. */
 interface WebAddress {
   readonly url: URL;
   /** Without user, password and query, which may be a signature. */
@@ -99,7 +98,6 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Longest silence of the server; waits on our side do not count. */
 const silenceMs = 30_000;
 
-/** A list on a web server. */
 function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteObject {
   const { name } = address;
   return {

@@ -224,9 +224,9 @@ class RemoteReader implements ByteReader {
   #check({ version, from, size }: RemoteAnswer): void {
     const pin = this.#pin;
     if (!pin.isSet) Object.assign(pin, { version, isSet: true });
-    if (pin.version?.text !== version?.text) throw this.#changed();
+    if (pin.version?.text !== version?.text) throw changedError(this.#object.name);
     pin.size ??= size;
-    if (size !== undefined && size !== pin.size) throw this.#changed();
+    if (size !== undefined && size !== pin.size) throw changedError(this.#object.name);
     if (from > this.#at) throw new TransientError('the server gave other bytes than asked for');
   }
 
@@ -237,13 +237,14 @@ class RemoteReader implements ByteReader {
     let rest: Uint8Array | undefined;
     while (at < place) {
       const piece = await this.#body?.read();
-      if (piece === undefined) throw this.#changed();
+      if (piece === undefined) throw changedError(this.#object.name);
       const known = piece.subarray(0, place - at);
       hash.update(known);
       at += known.length;
       if (known.length < piece.length) rest = Buffer.from(piece.subarray(known.length));
     }
-    if (hash.digest('hex') !== this.#hash.copy().digest('hex')) throw this.#changed();
+    if (hash.digest('hex') !== this.#hash.copy().digest('hex'))
+      throw changedError(this.#object.name);
     if (rest) this.#body = readFirst(rest, this.#body);
   }
 
@@ -261,10 +262,6 @@ class RemoteReader implements ByteReader {
     const body = this.#body;
     this.#body = undefined;
     await body?.close();
-  }
-
-  #changed(): Error {
-    return changedError(this.#object.name);
   }
 }
 

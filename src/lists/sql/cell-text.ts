@@ -6,7 +6,6 @@ import { bufferOf, printJson, printValue } from '../rows/values/print-value.js';
  * line for each row, and tabs between cells. To and from PostgreSQL they pass unchanged.
  */
 
-/** Represents null. */
 const nullText = '\\N';
 
 const escapes = new Map([

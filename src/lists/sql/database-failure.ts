@@ -83,10 +83,8 @@ function isCorrectable({ code = '', refusal }: DatabaseFailure): boolean {
   return wrongParts.has(code) || refusal?.kind === 'right';
 }
 
-/** Converts a driver's error. */
 type ToFailure = (error: unknown) => DatabaseFailure;
 
-/** Throws the error for the reader. */
 export type Refuse = (error: unknown) => never;
 
 /** A bare error as the cause, which shows only the code. */

@@ -33,7 +33,6 @@ function parseTlsMode(text: string | undefined): TlsMode {
   );
 }
 
-/** A server, and how to connect to it. */
 export interface ServerUrl {
   /** The URL without parameters that the driver would misread. */
   readonly driverUrl: string;
@@ -88,7 +87,6 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
   };
 }
 
-/** Stands for a missing host. */
 const noHost = 'localhost';
 
 /** A server's database, however this machine is named. */
@@ -113,7 +111,6 @@ function readUrl(text: string): URL | undefined {
   return url;
 }
 
-/** The database without a file. */
 export const inMemory = ':memory:';
 
 export function pathOfUrl(url: string, scheme: string): string {
@@ -122,7 +119,6 @@ export function pathOfUrl(url: string, scheme: string): string {
   throw new ConfigurationError(`name the file of the database: ${scheme}:path`);
 }
 
-/** The name of a file database in messages. */
 export function nameOfFile(url: string, scheme: string, purpose: Purpose): string {
   const path = pathOfUrl(url, scheme);
   if (purpose === 'read' || path !== inMemory) return `${scheme}:${path}`;

@@ -23,7 +23,6 @@ export interface QueryOptions<Database extends Connection = Connection> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The rows of a query. */
 export interface QueryRows {
   readonly columns: readonly TableColumn[];
   /** The rows in the format of `cell-text.ts`, cut anywhere. Ends only after the last row. */
@@ -33,11 +32,19 @@ export interface QueryRows {
 /** What a connection is for. `look` creates nothing: a missing file counts as an empty database. */
 export type Purpose = 'read' | 'look' | 'write';
 
-/** Everything specific to one database; `query-source.ts` and `table-sink.ts` are common to all. */
-export interface Dialect<Database extends Connection = Connection> {
+/** What a plan has to know of a database. */
+export interface DialectForm {
   readonly name: DialectName;
   /** Its usual name. */
   readonly label: string;
+  readonly typeOf: (facts: ColumnFacts) => string | undefined;
+  /** Parts of a table's name: two with a schema. */
+  readonly nameParts: 1 | 2;
+  readonly statements: Statements;
+}
+
+/** Everything specific to one database; `query-source.ts` and `table-sink.ts` are common to all. */
+export interface Dialect<Database extends Connection = Connection> extends DialectForm {
   /** The name of the database at a URL in messages: without its password. */
   readonly nameOf: (url: string, purpose: Purpose) => string;
   /** The file of the database at a URL; `undefined` in memory. @default not a file */
@@ -45,7 +52,6 @@ export interface Dialect<Database extends Connection = Connection> {
   readonly connect: (url: string, purpose: Purpose, signal?: AbortSignal) => Promise<Database>;
   /** Converts a driver's error. */
   readonly failureOf: (error: unknown) => DatabaseFailure;
-  readonly typeOf: (facts: ColumnFacts) => string | undefined;
 
   /** Runs a query, in a read-only transaction where there is one. */
   readonly ask: (connection: Database, asking: QueryOptions<Database>) => Promise<QueryRows>;
@@ -56,12 +62,9 @@ export interface Dialect<Database extends Connection = Connection> {
     names: readonly string[],
   ) => Promise<readonly Relation[]>;
 
-  /** Parts of a table's name: two with a schema. */
-  readonly nameParts: 1 | 2;
   readonly locate: (connection: Database, parts: readonly string[]) => Promise<TableName>;
   readonly findTable: (connection: Database, name: TableName) => Promise<ExistingTable | undefined>;
 
-  readonly statements: Statements;
   /** Creates the staging table, or in a transaction prepares the target itself. */
   readonly stage: (
     connection: Database,
@@ -99,7 +102,6 @@ export interface Dialect<Database extends Connection = Connection> {
 
 /** The database's statements that apply staged rows. */
 export interface Statements {
-  /** A quoted name. */
   readonly quote: (name: string) => string;
   /** Longest name of a column, with its unit. @default any */
   readonly longestName?: LongestName;
@@ -161,7 +163,6 @@ interface MarkerStatements {
   readonly targetOf: (name: TableName) => string;
   /** Its columns, with their types. */
   readonly definition: string;
-  /** The column for the number of rows. */
   readonly rowCount: string;
   /** Begins a statement that replaces a row. */
   readonly replace: string;
@@ -170,7 +171,6 @@ interface MarkerStatements {
   readonly now: string;
 }
 
-/** Staged rows. */
 export interface Staging {
   /** Whether they are in their table already, in an open transaction. */
   readonly isInPlace?: boolean;

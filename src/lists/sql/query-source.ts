@@ -70,7 +70,6 @@ export function querySource<Database extends Connection>(
   };
 }
 
-/** The error for a query that returns no rows. */
 export function givesNoRows(): ConfigurationError {
   return new ConfigurationError('the query gives no rows: it has to be a statement that does');
 }

@@ -22,7 +22,6 @@ export interface OtherSheets {
 interface KeptParts {
   /** What the read sheets, or the workbook, lose. */
   readonly lost: readonly Lost[];
-  /** Parts copied unchanged. */
   readonly copied: readonly string[];
   /** Edited parts, without the sheets and the styles. */
   readonly edited: ReadonlyMap<string, string>;
@@ -185,10 +184,8 @@ interface FoundParts {
   readonly parts: ReadonlySet<string>;
   /** Dropped relations, by part and id. */
   readonly dropped: ReadonlySet<string>;
-  /** The workbook's relations. */
   readonly relations: readonly Relation[];
   readonly lost: Set<Lost>;
-  /** Parts of lost tables. */
   readonly tables: readonly string[];
   readonly hasSlicers: boolean;
 }

@@ -4,7 +4,6 @@ import { JsonText, integerForm, type Kind } from '../rows/values/kinds.js';
 /** The meaning of a number in a cell, by its format. */
 export type NumberMeaning = 'number' | 'date' | 'time' | 'timestamp';
 
-/** Built-in formats. */
 const builtIn = new Map<number, string>([
   [14, 'yyyy-mm-dd'],
   [15, 'd-mmm-yy'],

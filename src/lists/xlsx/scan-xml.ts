@@ -75,14 +75,11 @@ export function withAttribute(attributes: string, name: string, value: string | 
   return `${kept.join('')}${value === undefined ? '' : ` ${name}="${value}"`}`;
 }
 
-/** An element of an XML text. */
 interface XmlElement {
   /** Its name as written, with a prefix. */
   readonly tag: string;
   readonly attributes: string;
-  /** Its content as written. */
   readonly inside: string;
-  /** The whole element. */
   readonly whole: string;
 }
 

@@ -21,7 +21,6 @@ import { shownDigits, type CellFormat } from './number-format.js';
 /** Enough rows to show the header. */
 const mostRows = 200;
 
-/** The rows of one sheet. */
 export class SheetReading {
   readonly name: string;
   /** Its name in messages. */
@@ -276,7 +275,6 @@ export class XlsxChunk extends CellsChunk {
     return this.#numbers[row] ?? 0;
   }
 
-  /** The format of a cell's number, if any. */
   format(row: number, column: number): CellFormat | undefined {
     return this.#formats[row]?.[column];
   }

@@ -28,7 +28,6 @@ export class Styles {
     this.#first = first;
   }
 
-  /** A cell's style attribute. */
   mark(style: OutputStyle): string {
     if (style.code === undefined && !style.isQuoted) return '';
     const key = `${String(style.isQuoted)} ${String(style.builtIn)} ${style.code ?? ''}`;

@@ -17,9 +17,7 @@ interface CellStyle {
 
 export interface Sheet {
   readonly name: string;
-  /** Whether programs show it only when asked. */
   readonly isHidden: boolean;
-  /** The tokens of its XML. */
   readonly tokens: () => AsyncGenerator<XmlToken[]>;
 }
 
@@ -33,11 +31,9 @@ export interface SheetTable {
   readonly isBelow: boolean;
 }
 
-/** What is needed to read sheets of a workbook. */
 export interface Workbook {
   /** The names of all its worksheets. */
   readonly names: readonly string[];
-  /** The requested ones. */
   readonly sheets: readonly Sheet[];
   readonly sharedStrings: readonly string[];
   readonly styles: readonly CellStyle[];
@@ -139,7 +135,10 @@ async function readMainPart(
 }
 
 /** A sheet in the workbook's list, with its part. */
-export interface ListedSheet extends Pick<Sheet, 'name' | 'isHidden'> {
+export interface ListedSheet {
+  readonly name: string;
+  /** Whether programs show it only when asked. */
+  readonly isHidden: boolean;
   readonly part: Relation | undefined;
 }
 

@@ -10,9 +10,8 @@ import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows
 import { keepOtherSheets } from './kept-workbook.js';
 import type { FileOptions } from '../files/file-format.js';
 import { SheetReading, type XlsxChunk } from './sheet-reading.js';
-import { openWorkbook, type SheetTable } from './workbook.js';
+import { openWorkbook, type SheetTable, type Workbook } from './workbook.js';
 
-/** One reading of a workbook's sheets. */
 export interface XlsxReading extends SourceReading<XlsxChunk> {
   /** In the order of their rows. */
   readonly tables: readonly SheetTable[];
@@ -42,55 +41,29 @@ export async function openXlsx(
     await file.close();
   };
   try {
-    const { sheet: wanted, header: hasHeader = true } = options;
-    const workbook = await openWorkbook(file, wanted);
+    const workbook = await openWorkbook(file, options.sheet);
     opening.onSheets?.(workbook.names);
-    const empty: string[] = [];
-    for (const sheet of workbook.sheets) {
-      const label =
-        workbook.sheets.length === 1 ? file.name : `${file.name} (${JSON.stringify(sheet.name)})`;
-      const reading = new SheetReading(workbook, sheet, { file, label, options, opening });
-      opened.push(reading);
-      if (await reading.findHeader()) continue;
-      if (workbook.sheets.length === 1 || wanted !== 'all') throw reading.emptyError();
-      opened.pop();
-      empty.push(sheet.name);
-    }
-    const [first] = opened;
-    if (!first)
-      throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`, {
-        isEmpty: true,
-      });
-    const list = combineSheets(opened, hasHeader);
-    if (empty.length > 0) {
-      opening.onNotice?.(notice('sheets_empty', { input: file.name, sheets: empty }));
-    }
-    const others = workbook.names.filter((name) => name !== first.name);
+    const context = { file, options, opening };
+    const empty = await openSheets(workbook, context, opened);
+    const isUnnamed = options.header === false;
+    const list = combineSheets(opened, isUnnamed);
+    const report = (kind: 'sheets_empty' | 'sheets_hidden', sheets: readonly string[]): void => {
+      if (sheets.length > 0) opening.onNotice?.(notice(kind, { input: file.name, sheets }));
+    };
+    report('sheets_empty', empty);
     for (const { reading } of list.parts) {
       const { label, header } = reading;
       withoutMissingHeader({ ...opening, wanted: () => [] }, label, options).wanted(header);
     }
-    // Whoever names a sheet knows that there are others.
-    const isFirstTaken = others.length > 0 && wanted === undefined;
-    let needed: readonly number[];
-    try {
-      needed = opening.wanted(list.header);
-    } catch (error) {
-      throw isFirstTaken ? await withSheetOf(error, others, { file, options, opening }) : error;
-    }
-    if (isFirstTaken) {
-      opening.onNotice?.(
-        notice('sheets_left_out', { input: file.name, sheet: first.name, others }),
-      );
-    }
+    const wanted = await chooseColumns(list.header, workbook.names, opened[0]?.name ?? '', context);
     const hidden = workbook.sheets.filter(
       ({ name, isHidden }) => isHidden && !empty.includes(name),
     );
-    if (hidden.length > 0) {
-      const sheets = hidden.map(({ name }) => name);
-      opening.onNotice?.(notice('sheets_hidden', { input: file.name, sheets }));
-    }
-    refuseLacking(list, opening.needed?.(list.header) ?? needed);
+    report(
+      'sheets_hidden',
+      hidden.map(({ name }) => name),
+    );
+    refuseLacking(list, opening.needed?.(list.header) ?? wanted);
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<XlsxChunk> {
       for (const { reading, map } of list.parts) yield* reading.chunks(map);
@@ -98,7 +71,7 @@ export async function openXlsx(
     };
     return {
       header: list.header,
-      isUnnamed: !hasHeader,
+      isUnnamed,
       chunks: closableChunks(chunks(), close),
       contentDigest: () => digestAtEnd(digest),
       tables: list.tables,
@@ -108,6 +81,58 @@ export async function openXlsx(
     await close();
     throw error;
   }
+}
+
+type SheetContext = Omit<ConstructorParameters<typeof SheetReading>[2], 'label'>;
+
+/**
+ * Opens the wanted sheets up to their headers.
+ *
+ * @param opened gets those with rows
+ * @returns the names of the others
+ */
+async function openSheets(
+  workbook: Workbook,
+  context: SheetContext,
+  opened: SheetReading[],
+): Promise<readonly string[]> {
+  const { file, options } = context;
+  const isOnly = workbook.sheets.length === 1;
+  const empty: string[] = [];
+  for (const sheet of workbook.sheets) {
+    const label = isOnly ? file.name : `${file.name} (${JSON.stringify(sheet.name)})`;
+    const reading = new SheetReading(workbook, sheet, { ...context, label });
+    opened.push(reading);
+    if (await reading.findHeader()) continue;
+    if (isOnly || options.sheet !== 'all') throw reading.emptyError();
+    opened.pop();
+    empty.push(sheet.name);
+  }
+  if (opened.length > 0) return empty;
+  throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`, {
+    isEmpty: true,
+  });
+}
+
+/** Whoever names a sheet knows that there are others; the first one is taken with a notice of them. */
+async function chooseColumns(
+  header: readonly string[],
+  names: readonly string[],
+  sheet: string,
+  context: SheetContext,
+): Promise<readonly number[]> {
+  const { file, options, opening } = context;
+  const others = options.sheet === undefined ? names.filter((name) => name !== sheet) : [];
+  let wanted: readonly number[];
+  try {
+    wanted = opening.wanted(header);
+  } catch (error) {
+    throw others.length > 0 ? await withSheetOf(error, others, context) : error;
+  }
+  if (others.length > 0) {
+    opening.onNotice?.(notice('sheets_left_out', { input: file.name, sheet, others }));
+  }
+  return wanted;
 }
 
 interface SheetList {
@@ -121,7 +146,7 @@ interface SheetList {
 }
 
 /** @throws ConfigurationError where a sheet shares no column with the first */
-function combineSheets(sheets: readonly SheetReading[], hasHeader: boolean): SheetList {
+function combineSheets(sheets: readonly SheetReading[], isUnnamed: boolean): SheetList {
   const [first] = sheets;
   const names = new Set(first?.header.map(caseless));
   const hasCommon = ({ header }: SheetReading): boolean =>
@@ -132,7 +157,7 @@ function combineSheets(sheets: readonly SheetReading[], hasHeader: boolean): She
     throw odd.otherListError(`that the sheet ${JSON.stringify(first?.name)} has`, alike);
   }
   const { header, maps } = combineHeaders(
-    sheets.map((sheet) => ({ name: sheet.label, header: sheet.header, isUnnamed: !hasHeader })),
+    sheets.map((sheet) => ({ name: sheet.label, header: sheet.header, isUnnamed })),
   );
   const tables = new Map<string, SheetReading[]>();
   for (const sheet of sheets) {
@@ -178,7 +203,7 @@ function refuseLacking({ header, parts }: SheetList, needed: readonly number[]):
 async function withSheetOf(
   error: unknown,
   others: readonly string[],
-  of: Omit<ConstructorParameters<typeof SheetReading>[2], 'label'>,
+  of: SheetContext,
 ): Promise<unknown> {
   if (!isSluiceError(error, 'column_not_found')) return error;
   const hasColumns = async (name: string): Promise<boolean> => {

@@ -99,7 +99,6 @@ class XlsxWriter implements RowsWriter {
 const mostRows = 1_048_576 - 1;
 const mostColumns = 16_384;
 
-/** The workbook format of an output. */
 export const xlsxWriting: FormatWriting = {
   maxRows: mostRows,
   create(output, opening) {

@@ -96,9 +96,7 @@ function rate(cut: RowCut, { quote }: CsvDialect): number {
   return (cut.isBroken ? 0 : 2) + share + (quote === singleQuote ? singleQuoteBonus : 0);
 }
 
-/** A row cut by a dialect. */
 export interface SampledRow {
-  /** Its start in the text. */
   readonly start: number;
   /** Texts of its cells, unquoted. */
   readonly cells: readonly string[];

@@ -66,10 +66,8 @@ export async function isTable(reader: PeekReader, input: CsvInput): Promise<bool
   return row !== undefined && row.cells.length > 1 && isData(row.cells);
 }
 
-/** A table and its header in the first bytes. */
 interface FoundTable {
   readonly headerRow: number;
-  /** Where the header starts in the file. */
   readonly headerStart: number;
   readonly columns: number;
 }

@@ -154,7 +154,6 @@ export class PeekReader implements ByteReader {
   }
 }
 
-/** The source of an input's bytes. */
 export interface ByteInput {
   /** Its name in messages. */
   readonly name: string;

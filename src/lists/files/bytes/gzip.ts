@@ -52,7 +52,6 @@ function describeFailure(error: unknown, name: string): unknown {
   });
 }
 
-/** Compresses the bytes of an output. */
 export function createGzipOutput(output: ByteOutput): ByteOutput {
   const gzip = carryThrough(createGzip(), (bytes) => output.write(bytes));
   return {

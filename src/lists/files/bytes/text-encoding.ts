@@ -1,6 +1,7 @@
 import { TextDecoder } from 'node:util';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/sentence.js';
+import { bufferOf } from '../../rows/values/print-value.js';
 import type { ByteReader } from './byte-reader.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
@@ -150,10 +151,7 @@ export function createTranscodeReader(
 /** A leading mark is kept and becomes that of UTF-8. `undefined` stands for the end. */
 function createDecoder(encoding: string): (piece: Uint8Array | undefined) => string {
   if (encoding === 'latin1') {
-    return (piece) =>
-      piece === undefined
-        ? ''
-        : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1');
+    return (piece) => (piece === undefined ? '' : bufferOf(piece).toString('latin1'));
   }
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   return (piece) =>

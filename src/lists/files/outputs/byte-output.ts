@@ -53,7 +53,6 @@ export class BlockOutput {
     return true;
   }
 
-  /** Adds bytes of any length. */
   put(bytes: Uint8Array): void {
     if (!this.hasRoom(bytes.length)) {
       const larger = Math.max(2 * this.#block.length, this.filled + bytes.length);
@@ -74,7 +73,6 @@ export class BlockOutput {
     if (this.filled >= blockBytes || isIdle) await this.send();
   }
 
-  /** Writes the rest. */
   async end(): Promise<void> {
     await this.send();
     await this.#underway;

@@ -18,9 +18,7 @@ export type OutputFiles = Pick<
   'access' | 'open' | 'readlink' | 'realpath' | 'rename' | 'rm' | 'stat'
 >;
 
-/** What an output path leads to. */
 export interface OutputTarget {
-  /** As given. */
   readonly path: string;
   /** With all links followed. */
   readonly realPath: string;
@@ -73,31 +71,21 @@ export function refuseLate(error: unknown): never {
     : error;
 }
 
-/** Whether an output appears by rename, and is not visible before. */
-export async function isHeldBack(path: string, files?: OutputFiles): Promise<boolean> {
-  return (await checkOutputPath(path, files)).kind === 'file';
-}
-
 /** Whether two paths lead to the same regular file, by whatever links, or would once it exists. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [one, other].map((path) => fileSystem.stat(path, { bigint: true }).catch(() => undefined)),
   );
   if (!first && !second) {
-    const [place, otherPlace] = await Promise.all([one, other].map(placeOf));
-    return place !== undefined && place === otherPlace;
+    // Where they would be created; a missing folder is reported elsewhere.
+    const [place, otherPlace] = await Promise.all(
+      [one, other].map((path) => followLinks(path, fileSystem).catch(() => undefined)),
+    );
+    return place !== undefined && place.realPath === otherPlace?.realPath;
   }
   // Input and output may be the same terminal.
   if (first?.isFile() !== true || second?.isFile() !== true) return false;
   return first.dev === second.dev && first.ino === second.ino;
-}
-
-/** Where a file would be created; nowhere when its folder is missing, which is reported elsewhere. */
-async function placeOf(path: string): Promise<string | undefined> {
-  return followLinks(path, fileSystem).then(
-    ({ realPath }) => realPath,
-    () => undefined,
-  );
 }
 
 /** Folders of a process's open files, which have no names of their own. */

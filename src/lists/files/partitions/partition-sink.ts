@@ -25,7 +25,6 @@ interface RouteSinkOptions {
   /** Chooses a sink for each row of one writing. */
   readonly createRoute: (opening: OpenSinkOptions) => Route;
   readonly readsAddresses?: boolean;
-  /** Called with the number of rows for a sink. */
   readonly onRows?: (place: number, rows: number) => void;
 }
 
@@ -191,7 +190,6 @@ export function sheetsSink(
   const others = new Map<string, Sink>();
   let current = base;
   let hold: ((sink: Sink) => Promise<void>) | undefined;
-  /** The outputs for one reading. */
   const outputFor = async (reading: SourceReading, verified: readonly number[]): Promise<Sink> => {
     current = base;
     const [first, ...tables] = isXlsxReading(reading) ? reading.tables : [];

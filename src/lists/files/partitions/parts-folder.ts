@@ -21,14 +21,12 @@ import { optionName } from '../../../platform/text/sentence.js';
 
 /** The file in a folder of parts that marks it as one. */
 export const manifestName = 'manifest.json';
-/** Begins every manifest. */
 export const manifestMark = 'parts 1';
 
 /** A folder written beside its place that appears there complete, by rename. */
 export interface PartsFolder {
   /** Prefix of the parts' numbers, where earlier parts stay until the end. */
   readonly mark?: string;
-  /** Opens a file in it. */
   create(name: string): Promise<ByteOutput>;
   /** Makes the folder visible, replacing an existing one of parts. */
   finish(): Promise<void>;
@@ -161,7 +159,6 @@ const partsManifest = z.object({
     .min(1),
 });
 
-/** The manifest of a folder of parts. */
 export type PartsManifest = z.infer<typeof partsManifest>;
 export type PartKind = z.infer<typeof partKind>;
 

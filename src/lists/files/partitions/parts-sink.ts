@@ -24,7 +24,6 @@ import {
   type PartKind,
 } from './parts-folder.js';
 import { sheetsSink } from './partition-sink.js';
-import { join } from 'node:path';
 import { decimalDigits, KindTally, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import type { Kind } from '../../rows/values/kinds.js';
 import type { SourceReading } from '../../rows/source.js';
@@ -222,7 +221,6 @@ class PartsWriting implements SinkWriting {
   }
 }
 
-/** The same output with its bytes counted. */
 function measured(output: ByteOutput, size: OpenPart['size']): ByteOutput {
   return {
     givesBack: output.givesBack ?? false,

@@ -19,7 +19,6 @@ export interface S3Options {
 
 export const s3Shape: OptionShape<S3Options> = { endpoint: text, region: text };
 
-/** The SDK and a client. */
 export interface S3Connection {
   readonly sdk: typeof SdkModule;
   readonly client: SdkModule.S3Client;
@@ -65,7 +64,6 @@ export async function connectS3({ endpoint, region }: S3Options): Promise<S3Conn
   return { sdk, client };
 }
 
-/** A location in a bucket. */
 export interface S3Address {
   readonly bucket: string;
   /** An object's key, a folder's prefix (empty, or ending with `/`), or a pattern of keys. */
@@ -100,7 +98,6 @@ const words = new Map([
   ['ECONNRESET', 'the connection was reset'],
 ]);
 
-/** HTTP status in an error of the SDK. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('$metadata' in error)) return undefined;
   const { httpStatusCode } = error.$metadata as { readonly httpStatusCode?: number };

@@ -11,10 +11,8 @@ import { grouped } from '../../../platform/text/shown-numbers.js';
  */
 export class TableRows {
   readonly #columns: number;
-  /** Rows so far, for messages. */
   #count = 0;
 
-  /** @param columns number of columns in the header */
   constructor(columns: number) {
     this.#columns = columns;
   }

@@ -72,7 +72,6 @@ export interface OneHeader {
   readonly isUnnamed: boolean;
 }
 
-/** The combined header of several sources. */
 interface CombinedHeader {
   readonly header: readonly string[];
   readonly isUnnamed: boolean;

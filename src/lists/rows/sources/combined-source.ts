@@ -175,7 +175,6 @@ async function close(reading: SourceReading): Promise<void> {
   await reading.chunks[Symbol.asyncIterator]().return?.();
 }
 
-/** The permissions that all files share. */
 function leastOpen(one: FilePermissions, other: FilePermissions): FilePermissions {
   const mode = one.mode & other.mode;
   if (one.gid === other.gid) return { mode, gid: one.gid };

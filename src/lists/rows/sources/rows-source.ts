@@ -215,7 +215,6 @@ async function* firstOf(rows: AsyncIterable<unknown>, most: number): AsyncGenera
   }
 }
 
-/** Begins reading. */
 function begin(rows: RowsInput, name: string): AsyncIterable<unknown> {
   const iterator = beginRows(rows, name);
   if (Symbol.asyncIterator in rows) {

@@ -60,7 +60,6 @@ export class KindTally {
     }));
   }
 
-  /** By position. */
   get facts(): readonly ColumnFacts[] {
     return this.#columns.map(({ kind, digits, isSpecial, isMixed, isBeyond31Bits }) => ({
       kind,
@@ -71,7 +70,6 @@ export class KindTally {
     }));
   }
 
-  /** Adds the cells of some rows. */
   add(chunk: RowChunk, from = 0, to = chunk.length): void {
     // Where all cells are text there is nothing to find.
     if (!chunk.value) return;

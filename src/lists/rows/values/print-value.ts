@@ -114,7 +114,6 @@ export function textOfBytes(bytes: Uint8Array): string | undefined {
   return isText ? bufferOf(bytes).toString('utf8') : undefined;
 }
 
-/** The same bytes. */
 export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -174,7 +174,6 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/^Constraint Error: .*foreign key/i, 'a foreign key of the table is broken'],
 ];
 
-/** Refusals, by the first line. */
 const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^Conversion Error/i, 'misfit'],
   [/^Constraint Error: NOT NULL constraint failed: [^.\n]*\.(.+)/i, 'null'],
@@ -187,7 +186,6 @@ const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
 const shownAsIs =
   /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
 
-/** A driver's error in words without cells and passwords. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error);
   const system = systemWords.get(code ?? '');

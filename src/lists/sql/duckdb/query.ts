@@ -114,7 +114,6 @@ const kinds = new Map<string, Kind>([
   ['VARIANT', { name: 'json' }],
 ]);
 
-/** The kind of a column by its printed type. */
 function kindOfDuckdbType(type: string): Kind {
   if (isNested(type)) return { name: 'json' };
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];

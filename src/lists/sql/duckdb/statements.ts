@@ -16,7 +16,7 @@ const texts = 'sluice_texts';
 const cells = 'sluice_staging';
 
 export const statements: Statements = {
-  quote: (name) => quoteName(name),
+  quote: quoteName,
   ignoresCase: true,
   parameter: () => '?',
   staging: `temp.${cells}`,

@@ -205,7 +205,6 @@ const misuses = new Set([
   'ER_TOO_MANY_FIELDS',
 ]);
 
-/** A driver's error in words without cells and passwords. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = nameOfError(error) ?? systemErrorCode(error);
   const [kind, refused] = refusals.get(code ?? '') ?? [];

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { bufferOf } from '../../rows/values/print-value.js';
 import { writeAny, writeValue } from '../cell-text.js';
 import { givesNoRows, derivedNames } from '../query-source.js';
-import { type QueryOptions, type QueryRows, type Relation } from '../dialect.js';
+import type { QueryOptions, QueryRows, Relation } from '../dialect.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
 import type { TableName, ExistingTable, RunMarker } from '../tables/table-plan.js';
@@ -217,7 +217,6 @@ function isBooleanField({ columnType, columnLength }: MysqlField): boolean {
   return columnLength === 1 && (columnType === tinyInteger || columnType === bits);
 }
 
-/** Whether cells are numbers in the form of bytes. */
 function isBitField({ columnType }: MysqlField): boolean {
   return columnType === bits;
 }
@@ -252,7 +251,6 @@ function kindOfField(field: MysqlField): Kind | 'any' {
   return { name: integerForm(name) && isUnsigned(field) ? (`u${name}` as KindName) : name };
 }
 
-/** The type of a column, where its kind is not enough. */
 function typeOfField(field: MysqlField): string {
   return isBooleanField(field) ? 'BOOLEAN' : '';
 }

@@ -115,7 +115,6 @@ function lengthOf(value: unknown): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 4;
 }
 
-/** Converts a value for the driver. */
 type Stager = (value: CellValue, row: number) => unknown;
 
 /** For each column of the staging table. */
@@ -152,7 +151,6 @@ async function stagers(
 const isNumber = /^ *[+-]?\d+$/;
 const isTime = /^(?:datetime|timestamp)/i;
 
-/** A value for the driver in a column of the staging table. */
 function stagingValue(value: CellValue, type: string): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return null;

@@ -19,7 +19,6 @@ const goodbyeMs = 1000;
 
 export const schemes = ['postgres', 'postgresql'];
 
-/** A connected client of the driver. */
 export interface OpenClient {
   readonly client: Client;
   /** Ends it, immediately if an answer is pending. Never fails. */

@@ -21,7 +21,6 @@ export interface PostgresConnection extends Connection {
   describe(text: string): Promise<QueryArrayResult['fields']>;
   /** Passes an object to the driver that speaks the protocol itself. */
   submit<Query extends Submittable>(query: Query): Query;
-  /** The COPY protocol. */
   readonly copy: typeof copyStreams;
   /** Resolves only when the connection is lost. */
   readonly disconnected: Promise<Error>;
@@ -164,7 +163,6 @@ const words = new Map([
 /** Classes of SQLSTATE whose messages name tables, columns and settings, but no cell. */
 const openClasses = new Set(['0A', '23', '25', '28', '3D', '3F', '42', '53', '54', '55', '57']);
 
-/** Refusals, by SQLSTATE. */
 const refusals = new Map<string, Refusal['kind']>([
   ['23502', 'null'],
   ['23503', 'foreign_key'],
@@ -178,7 +176,6 @@ const refusals = new Map<string, Refusal['kind']>([
   ['40P01', 'locked'],
 ]);
 
-/** A driver's error in words without cells and passwords. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error) ?? innerCode(error);
   const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F|54011)/.test(code);

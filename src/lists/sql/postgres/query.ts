@@ -127,7 +127,6 @@ function countLines(bytes: Uint8Array): number {
   return lines;
 }
 
-/** Rows fetched with one message. */
 const rowsAtOnce = 1000;
 
 type PrintedRow = readonly (string | null)[];

@@ -10,7 +10,7 @@ import type { ColumnFacts } from '../../rows/values/kind-tally.js';
 import { secondDigits, type KindName } from '../../rows/values/kinds.js';
 
 export const statements: Statements = {
-  quote: (name) => quoteName(name),
+  quote: quoteName,
   longestName: { most: 63, unit: 'bytes' },
   parameter: (at) => `$${at}`,
   staging: 'pg_temp.sluice_staging',
@@ -118,14 +118,12 @@ async function createStaging(
   }
 }
 
-/** A COPY into a table. */
 interface CopyIn {
   write(bytes: Uint8Array): Promise<void>;
   /** Resolves when the server has accepted all of them. */
   end(): Promise<void>;
 }
 
-/** Starts copying lines into a table. */
 function copyIn(connection: PostgresConnection, table: string, { columns }: TablePlan): CopyIn {
   const names = columns.map(({ name }) => quoteName(name));
   const stream: Writable = connection.submit(

@@ -13,7 +13,6 @@ export interface SqliteConnection extends Connection {
   read(sql: string): IterableIterator<readonly unknown[]>;
   /** The columns of a statement; empty without rows. */
   columns(sql: string): readonly SqliteField[];
-  /** Prepares a statement for many rows. */
   prepare(sql: string): (values: readonly unknown[]) => void;
 }
 
@@ -131,7 +130,6 @@ const words = new Map([
   ['EACCES', 'permission denied'],
 ]);
 
-/** Refusals, by message. */
 const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^NOT NULL constraint failed: [^.\n]*\.(.+)/, 'null'],
   [/^CHECK constraint failed/, 'check'],

@@ -7,7 +7,7 @@ import type { ColumnFacts } from '../../rows/values/kind-tally.js';
 import type { Kind, KindName } from '../../rows/values/kinds.js';
 
 export const statements: Statements = {
-  quote: (name) => quoteName(name),
+  quote: quoteName,
   ignoresCase: true,
   parameter: () => '?',
   // This connection's own table, which locks nobody out of the file.

@@ -5,7 +5,7 @@ import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
 import { type ColumnFacts, factsOfKind } from '../../rows/values/kind-tally.js';
 import type { Kind } from '../../rows/values/kinds.js';
-import type { Dialect } from '../dialect.js';
+import type { DialectForm } from '../dialect.js';
 import {
   fitNames,
   refuseSameNames,
@@ -15,6 +15,7 @@ import {
   type NewColumn,
   type RunMarker,
   type TablePlan,
+  type TargetPlan,
   type ExistingTable,
 } from './table-plan.js';
 import { TableReading } from './table-reading.js';
@@ -28,14 +29,11 @@ import {
 
 /** The rows' destination and its present state. */
 export interface TableLocation extends TargetDatabase {
-  readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
   readonly name: TableName;
   readonly table: ExistingTable | undefined;
-  /** Its last writer. */
   readonly marker: RunMarker | undefined;
 }
 
-/** The caller's options. */
 interface TableTarget {
   /** Names of the key columns; none for a new table. */
   readonly key: readonly string[];
@@ -58,15 +56,10 @@ export function planTable(
 
 /** The rows' columns by the names that they get in the table. */
 interface WantedColumns {
-  /** Of the plan, what is the same for a new table and an existing one. */
-  readonly shared: Pick<
-    TablePlan,
-    'name' | 'target' | 'marker' | 'key' | 'keyPositions' | 'renamed'
-  >;
+  readonly shared: TargetPlan;
   readonly header: readonly string[];
   /** The input's columns, as a new table has them. */
   readonly own: readonly NewColumn[];
-  /** The columns with results. */
   readonly extra: readonly NewColumn[];
 }
 
@@ -91,7 +84,7 @@ function wantedColumns(
   const names = fitted.map((column) => (ignoresCase ? spelling(column, table) : column));
   if (ignoresCase) refuseSameNames(names);
   const header = names.slice(0, reading.header.length);
-  const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect.typeOf, kind);
+  const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect, kind);
   const key = keyPositions.map((position) => header[position] ?? '');
   const target = qualifiedName(tableName, quote);
   return {
@@ -106,7 +99,7 @@ function wantedColumns(
 }
 
 function planNew({ shared, own, extra }: WantedColumns, { dialect }: TableLocation): TablePlan {
-  const textType = typeOfKind(dialect.typeOf, { name: 'text' });
+  const textType = typeOfKind(dialect, { name: 'text' });
   return {
     ...shared,
     mode: 'create',
@@ -187,7 +180,6 @@ function planExisting(
   };
 }
 
-/** Positions of the key columns in the rows. */
 function findKeyColumns(header: readonly string[], key: readonly string[]): readonly number[] {
   return key.map((name) => {
     const position = header.indexOf(name);
@@ -207,7 +199,7 @@ function inputColumns(
 ): readonly NewColumn[] {
   const { dialect } = place;
   const own = sourceTypes(reading, place);
-  const text = typeOfKind(dialect.typeOf, { name: 'text' });
+  const text = typeOfKind(dialect, { name: 'text' });
   return names.map((name, position) => {
     const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
     const type = own[position] ?? dialect.typeOf(found) ?? text;
@@ -229,7 +221,7 @@ export function sourceTypes(
   });
 }
 
-function typeOfKind(typeOf: Dialect['typeOf'], kind: Kind): string {
+function typeOfKind({ typeOf }: DialectForm, kind: Kind): string {
   return typeOf(factsOfKind(kind)) ?? '';
 }
 
@@ -283,7 +275,7 @@ function refuseLacking(
 /** Whether the rows are the table's own, by its key. */
 function isOwn(
   reading: SourceReading,
-  { key, keyPositions }: Pick<TablePlan, 'key' | 'keyPositions'>,
+  { key, keyPositions }: TargetPlan,
   place: TableLocation,
   table: ExistingTable,
 ): boolean {

@@ -63,7 +63,6 @@ class RowValues {
     this.#added = new OutcomeForms(opening, addedValues(plan, opening));
   }
 
-  /** Number of rows so far. */
   get count(): number {
     return this.#count;
   }
@@ -94,7 +93,6 @@ class RowValues {
   }
 }
 
-/** A cell as text; null for an empty one. */
 function plainText(value: unknown): string | null {
   return value === null || value === undefined ? null : (printValue(value) ?? null);
 }
@@ -161,12 +159,10 @@ export class RowLines {
     });
   }
 
-  /** Number of rows written so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** The lines of some rows. */
   write(joined: JoinedRows): Uint8Array {
     const { chunk, from, to, outcomes, width } = joined;
     this.#count += to - from;

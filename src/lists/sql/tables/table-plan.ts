@@ -43,7 +43,6 @@ export function parseTableName(text: string, most: number): readonly string[] {
   );
 }
 
-/** All rows to be written. */
 export interface StagedRows {
   readonly rows: number;
   /** Of all their values. */
@@ -62,7 +61,6 @@ export interface ExistingTable {
   readonly id: string;
   /** Ids of other tables that show rows of it, or that it shows: a partitioned table and its partitions. @default none */
   readonly sharing?: readonly string[];
-  /** Whether it is a table, not a view. */
   readonly isTable: boolean;
   /** Its engine, if that has no transactions. */
   readonly engine?: string | undefined;
@@ -109,14 +107,20 @@ export interface NewColumn {
   readonly isPrinted?: boolean;
 }
 
-export interface TablePlan {
-  readonly mode: WritingMode;
+/** What is the same for a new table and an existing one. */
+export interface TargetPlan {
   readonly name: TableName;
   /** The same, quoted. */
   readonly target: string;
   readonly marker: RunMarker | undefined;
   readonly key: readonly string[];
   readonly keyPositions: readonly number[];
+  /** Names beyond the database's limit. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
+}
+
+export interface TablePlan extends TargetPlan {
+  readonly mode: WritingMode;
   /** Positions of the written input columns. */
   readonly positions: readonly number[];
   /** All staged columns, in order: those of the input, then the added ones. */
@@ -129,8 +133,6 @@ export interface TablePlan {
   readonly guards: readonly string[];
   /** Names of verified columns that cannot be compared with the table. */
   readonly unguarded: readonly string[];
-  /** Names beyond the database's limit. */
-  readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Whether the input's column at a position can hold an empty text. */
   readonly isText: (position: number) => boolean;
   /** The type of a text cell's column, if it converts such text to numbers. */

@@ -73,7 +73,6 @@ async function* toChunks(
   }
 }
 
-/** A database's name. */
 export type DialectName = z.infer<typeof dialect>;
 const dialect = z.enum(['postgres', 'mysql', 'sqlite', 'duckdb']);
 
@@ -119,7 +118,7 @@ function parseTableForm(line: string): TableForm | undefined {
   }
 }
 
-export function formOfKind(kind: Kind | 'any'): Pick<TableColumn, 'kind' | 'precision' | 'scale'> {
+export function formOfKind(kind: Kind | 'any') {
   if (kind === 'any') return { kind };
   const { name, ...digits } = kind;
   return { kind: name, ...digits };
@@ -181,7 +180,6 @@ export class TableChunk implements RowChunk, RawCells {
     return lineEnd(this.bytes, this.rowStart(row), this.#starts[row + 1] as number);
   }
 
-  /** Whether the whole row is valid text. */
   isText(row: number): boolean {
     return this.#isText || isUtf8(this.#line(row));
   }
@@ -208,18 +206,14 @@ export class TableChunk implements RowChunk, RawCells {
   }
 
   text(row: number, column: number): CellText {
-    return textOfValue(this.#cell(row, column));
-  }
-
-  value(row: number, column: number): unknown {
-    return this.#cell(row, column);
+    return textOfValue(this.value(row, column));
   }
 
   cells(row: number): readonly unknown[] {
-    return this.form.columns.map((_, column) => this.#cell(row, column));
+    return this.form.columns.map((_, column) => this.value(row, column));
   }
 
-  #cell(row: number, column: number): unknown {
+  value(row: number, column: number): unknown {
     const found = this.form.columns[column];
     const field = this.field(row, column);
     if (found === undefined || field === undefined) throw new RangeError(noColumn(row, column));

@@ -2,15 +2,21 @@ import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../../files/outputs/output-path.js';
 import { KindTally, reportTextColumns } from '../../rows/values/kind-tally.js';
 import { type FilePermissions, exists } from '../../../platform/files/file-system.js';
-import type { SkippedUpdates, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
+import type {
+  ColumnsToValidate,
+  SkippedUpdates,
+  OpenSinkOptions,
+  RowValidator,
+  Sink,
+  SinkWriting,
+} from '../../rows/sink.js';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
 import { columnNames, count, flag, required, text } from '../../../platform/option-kinds.js';
 import { ofLibrary } from '../../rows/guarded-ends.js';
-import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, type Connection } from '../connection.js';
-import type { Dialect } from '../dialect.js';
+import type { Dialect, DialectForm } from '../dialect.js';
 import { createRowValidator } from './validate-rows.js';
 import { checkingRefuser, openingRefuser, type Refuse } from '../database-failure.js';
 import { TableAccess, type TableAddress } from './table-access.js';
@@ -83,21 +89,10 @@ export function tableSink<Database extends Connection>(
         const planned = await plan(connection, { ...columns, reading, cellsOf: () => [] });
         makesTable = planned.mode === 'create';
         await connection.close();
-        const found = tallyOf(reading, dialect, connection);
-        tally = found;
-        const tell = telling(reading, dialect, planned, columns.onTextColumn);
-        tell(found);
+        tally = tallyOf(reading, dialect, connection);
         const samples = new SampleRows(reading.header);
-        const validate = createRowValidator(reading.header, planned, {
-          tally: found,
-          samples,
-          onNotice: columns.onNotice,
-        });
-        const examineAndReport = (chunk: RowChunk): void => {
-          validate(chunk);
-          tell(found);
-        };
-        return Object.assign(examineAndReport, {
+        const validate = validatorOf(reading, dialect, planned, { columns, tally, samples });
+        return Object.assign(validate, {
           end: () => trySamples(access, plan, samples, { reading, columns }),
         });
       });
@@ -111,7 +106,7 @@ export function tableSink<Database extends Connection>(
         return marker !== undefined && (runId === undefined || marker.run === runId);
       }),
     async open(opening) {
-      const { reading, permissions, onTextColumn } = opening;
+      const { reading, permissions, runId, onTextColumn } = opening;
       if (reading.hasNoRows === true) return noWriting;
       const file = dialect.fileOf?.(given.url);
       const isNew = file !== undefined && !(await exists(file));
@@ -128,10 +123,10 @@ export function tableSink<Database extends Connection>(
           access.stage(connection, as, opening, patienceMs);
         const writing = await stage(planned).catch(async (error: unknown) => {
           // The new table may have appeared from this run since, see `hasAppeared`.
-          if (planned.mode !== 'create' || opening.runId === undefined) throw error;
+          if (planned.mode !== 'create' || runId === undefined) throw error;
           await connection.query('ROLLBACK').catch(() => undefined);
           const again = await plan(connection, opening).catch(() => undefined);
-          if (again?.marker?.run !== opening.runId) throw error;
+          if (again?.marker?.run !== runId) throw error;
           return stage(again);
         });
         return stagedRows(writing, refuse, (skipped) => {
@@ -143,11 +138,7 @@ export function tableSink<Database extends Connection>(
 }
 
 /** A column with its own type is accepted unchanged. */
-function tallyOf(
-  reading: SourceReading,
-  dialect: Pick<Dialect, 'name'>,
-  { store }: Connection,
-): KindTally {
+function tallyOf(reading: SourceReading, dialect: DialectForm, { store }: Connection): KindTally {
   const { header, kinds } = reading;
   const own = sourceTypes(reading, { dialect, store });
   const declared = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
@@ -156,7 +147,7 @@ function tallyOf(
 
 function telling(
   reading: SourceReading,
-  { label, typeOf }: Pick<Dialect, 'label' | 'typeOf'>,
+  { label, typeOf }: DialectForm,
   { mode }: TablePlan,
   onTextColumn: OpenSinkOptions['onTextColumn'],
 ): (found: KindTally) => void {
@@ -164,6 +155,30 @@ function telling(
     { reading, output: label, onTextColumn },
     (facts) => mode !== 'create' || typeOf(facts) !== undefined,
   );
+}
+
+/** Checks rows, learns their kinds and takes samples of them. */
+function validatorOf(
+  reading: SourceReading,
+  dialect: DialectForm,
+  planned: TablePlan,
+  {
+    columns: { onTextColumn, onNotice },
+    tally,
+    samples,
+  }: {
+    readonly columns: ColumnsToValidate;
+    readonly tally: KindTally;
+    readonly samples: SampleRows;
+  },
+): RowValidator {
+  const tell = telling(reading, dialect, planned, onTextColumn);
+  tell(tally);
+  const validate = createRowValidator(reading.header, planned, { tally, samples, onNotice });
+  return (chunk) => {
+    validate(chunk);
+    tell(tally);
+  };
 }
 
 /** Stages rows, and applies them at the end. */

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { SkippedUpdates } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
 import type { Connection } from '../connection.js';
-import type { Dialect, Statements } from '../dialect.js';
+import type { DialectForm, Statements } from '../dialect.js';
 import { skippedUpdateQueries, type RowRange } from '../statements.js';
 import type { TablePlan, ExistingTable } from './table-plan.js';
 import { TableReading } from './table-reading.js';
@@ -15,9 +15,8 @@ interface GuardedColumns {
   readonly unguarded: readonly string[];
 }
 
-/** The rows' target database. */
 export interface TargetDatabase {
-  readonly dialect: Pick<Dialect, 'name'>;
+  readonly dialect: DialectForm;
   readonly store: string;
 }
 
@@ -72,7 +71,7 @@ export function refuseUntraced(
   shown: string,
   { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
   keyPositions: readonly number[],
-  place: TargetDatabase & { readonly dialect: Pick<Dialect, 'statements'> },
+  place: TargetDatabase,
   table: ExistingTable,
 ): void {
   if (!isSameDatabase(reading, place)) return;
@@ -94,7 +93,6 @@ export function refuseUntraced(
   );
 }
 
-/** Most keys named. */
 const mostKeys = 20;
 
 /**

@@ -89,12 +89,10 @@ export class SeenKeys {
   readonly #columns: readonly string[];
   readonly #table = new AddressTable({ seed: randomBytes(32) });
 
-  /** @param columns names of the key columns */
   constructor(columns: readonly string[]) {
     this.#columns = columns;
   }
 
-  /** Adds the key of the next row. */
   add(cells: readonly string[]): void {
     // With the length of each cell: otherwise "a" and "bc" would equal "ab" and "c".
     const key = cells.length === 1 ? (cells[0] ?? '') : cells.map(lengthAndText).join('');

@@ -64,7 +64,6 @@ export class ZipWriter {
     await carrier.write(bytes);
   }
 
-  /** Ends the current file. */
   async close(): Promise<void> {
     if (!this.#open) throw new Error('no file is begun');
     const { entry, carrier } = this.#open;
@@ -119,11 +118,6 @@ export class ZipWriter {
     end.writeUInt32LE(checked(this.#at - from), 12);
     end.writeUInt32LE(checked(from), 16);
     await this.#put(end);
-  }
-
-  /** Drops the current file. Never fails. */
-  async destroy(): Promise<void> {
-    await this.#open?.carrier.destroy();
   }
 
   async #putHeader(entry: WrittenEntry): Promise<void> {
