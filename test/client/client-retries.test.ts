@@ -84,6 +84,13 @@ describe('an error answer', () => {
     });
   }
 
+  test('of 404 asks about the base URL where nothing but the service can be missing', async () => {
+    const server = await startServer((_, response) => sendJson(response, 404, {}));
+    const client = createTestClient(`${server.baseUrl}/v1`);
+    expect(String(await caught(client.credits()))).toContain('base URL');
+    expect(String(await caught(client.batchStatus(uuid)))).not.toContain('base URL');
+  });
+
   for (const status of [500, 502, 503, 504, 408, 425]) {
     test(`of ${status} to a read is asked again`, async () => {
       const server = await startServer((_, response, count) =>

@@ -73,15 +73,6 @@ function causeOf(error: SluiceError): string {
   return '';
 }
 
-/** Operations without a batch: a 404 means the service itself. */
-const withoutBatch: ReadonlySet<string> = new Set([
-  'credits',
-  'listBatches',
-  'uploadBatch',
-  'verifyUnit',
-  'format',
-]);
-
 /** Of a request whose outcome is not known. */
 function hintOf(error: SluiceError): string | undefined {
   const isOfRequest =
@@ -90,16 +81,10 @@ function hintOf(error: SluiceError): string | undefined {
 }
 
 /** What to do, where the service's words do not say it. */
-export function remedyFor(
-  error: SluiceError,
-): 'check_base_url' | 'give_key' | 'add_credits' | undefined {
+export function remedyFor(error: SluiceError): 'give_key' | 'add_credits' | undefined {
   switch (error.code) {
     case 'batch_refused':
       return error.cause instanceof SluiceError ? remedyFor(error.cause) : undefined;
-    case 'not_found':
-      return error instanceof ApiError && withoutBatch.has(error.operation)
-        ? 'check_base_url'
-        : undefined;
     case 'unauthorized':
     case 'forbidden':
       return 'give_key';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { VerificationType } from '../../contract/enums.js';
-import { operations } from '../../contract/operations.js';
+import { type OperationName, operations } from '../../contract/operations.js';
 import { ApiError, ContractError } from '../../platform/errors/errors.js';
 import type { ErrorCodes } from '../../platform/errors/sluice-error.js';
 import { isDeeperThan, readBounded } from '../../platform/json.js';
@@ -209,11 +209,18 @@ const codes: Readonly<Record<number, ErrorCodes['ApiError']>> = {
   429: 'too_many_requests',
 };
 
-const paidOperations: ReadonlySet<string> = new Set(
-  Object.entries(operations)
-    .filter(([, { errors }]) => (errors as readonly number[]).includes(402))
-    .map(([name]) => name),
-);
+/** The names of the operations of which something holds. */
+function operationsThat(
+  holds: (operation: (typeof operations)[OperationName]) => boolean,
+): ReadonlySet<string> {
+  const all = Object.entries(operations);
+  return new Set(all.filter(([, operation]) => holds(operation)).map(([name]) => name));
+}
+
+const paidOperations = operationsThat(({ errors }) => (errors as readonly number[]).includes(402));
+
+/** Nothing but the service itself can be missing. */
+const withoutBatch = operationsThat(({ path }) => !path.includes('{batch_uuid}'));
 
 function codeOfStatus(status: number, operation: string): ErrorCodes['ApiError'] {
   // Only what is paid for is refused for the money (spec 7, rule 2): credits would change nothing about others.
@@ -241,7 +248,7 @@ export function toApiError(answer: {
   const code = codeOfStatus(status, answer.operation);
   const sentence = `${subject}: the service answered ${`${status} ${STATUS_CODES[status] ?? ''}`.trim()}`;
   const words = isBare(status, serviceMessage) ? '' : `: ${serviceMessage}`;
-  const hint = hintOn(code, answer.creditType);
+  const hint = hintOn(code, answer);
   return new ApiError(sentence + words + hint, {
     code,
     operation: answer.operation,
@@ -260,7 +267,10 @@ export function isBare(status: number, serviceMessage: string | undefined): bool
 }
 
 /** What is known beside the service's words. */
-function hintOn(code: ErrorCodes['ApiError'], creditType: VerificationType | undefined): string {
+function hintOn(
+  code: ErrorCodes['ApiError'],
+  of: { readonly operation: string; readonly creditType?: VerificationType | undefined },
+): string {
   switch (code) {
     case 'redirected':
       // The new address is not followed: the key would travel to a stranger.
@@ -268,7 +278,11 @@ function hintOn(code: ErrorCodes['ApiError'], creditType: VerificationType | und
     case 'unauthorized':
       return '; the API key is wrong, revoked, or of another service';
     case 'payment_required':
-      return creditType === undefined ? '' : `; it needs 1 ${creditType} credit`;
+      return of.creditType === undefined ? '' : `; it needs 1 ${of.creditType} credit`;
+    case 'not_found':
+      return withoutBatch.has(of.operation)
+        ? '; is the base URL right? It is what comes before /v1'
+        : '';
     default:
       return '';
   }

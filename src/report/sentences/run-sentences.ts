@@ -182,11 +182,6 @@ export const runSentences = {
   }),
 
   // What to do about an error, after its message
-  check_base_url: define({
-    when: 'The service answers 404 where no batch can be missing.',
-    example: {},
-    sentence: () => 'is the base URL right? It is what comes before /v1',
-  }),
   give_key: define({
     when: 'The key is refused.',
     example: {},

@@ -63,18 +63,6 @@ describe('errorText', () => {
     expect(errorText(error)).toBe(`reset; ${error.hint} [connection_lost]`);
   });
 
-  it('asks about the base URL where nothing but the service can be missing', () => {
-    const missing = (operation: string): ApiError =>
-      new ApiError('404 Not Found', { code: 'not_found', operation, status: 404 });
-    expect(remedyFor(missing('credits'))).toBe('check_base_url');
-    expect(remedyFor(missing('batchStatus'))).toBeUndefined();
-    const refused = new ConfigurationError('the service refuses the first batch', {
-      code: 'batch_refused',
-      cause: missing('uploadBatch'),
-    });
-    expect(remedyFor(refused)).toBe('check_base_url');
-  });
-
   it('asks to report what is no error of its own, with the trace', () => {
     expect(errorText(new TypeError('x is not a function'))).toMatch(
       /^this is a defect in Sluice; please report it\nTypeError: x is not a function\n {4}at /,
