@@ -58,7 +58,16 @@ const printersOf = new Map<TableColumn['kind'], Printer>([
   ['interval', isoInterval],
   // It prints no zero before the point of a decimal that has no digits there.
   ['decimal', (text) => text.replace(/^(-?)\./, '$10.')],
+  ['json', (text) => writeText(quoteSpecial(text))],
 ]);
+
+/** JSON has no form for these numbers, which lists may have: they are written as a cell of their own would be. */
+function quoteSpecial(json: string): string {
+  if (!/NaN|Infinity/.test(json)) return json;
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"?|-?(?:NaN|Infinity)/g, (found) =>
+    found.startsWith('"') ? found : `"${found}"`,
+  );
+}
 
 async function* printRows(
   connection: DuckdbConnection,

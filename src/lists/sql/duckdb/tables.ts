@@ -1,4 +1,4 @@
-import type { TableName, ExistingTable } from '../tables/table-plan.js';
+import { hasEmptyMember, type TableName, type ExistingTable } from '../tables/table-plan.js';
 import type { DuckdbConnection } from './connect.js';
 import * as z from 'zod';
 
@@ -44,7 +44,7 @@ export async function findTable(
     columns: columns.map(([name, type]) => ({
       name: String(name),
       type: String(type),
-      isText: type === 'VARCHAR' || type === 'BLOB',
+      isText: type === 'VARCHAR' || type === 'BLOB' || hasEmptyMember(String(type)),
       isPrinted: type === 'VARCHAR',
       isGenerated: false,
     })),

@@ -5,7 +5,12 @@ import { givesNoRows, derivedNames } from '../query-source.js';
 import type { QueryOptions, QueryRows, Relation } from '../dialect.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
-import type { TableName, ExistingTable, RunMarker } from '../tables/table-plan.js';
+import {
+  hasEmptyMember,
+  type TableName,
+  type ExistingTable,
+  type RunMarker,
+} from '../tables/table-plan.js';
 import { integerForm, type Kind, type KindName } from '../../rows/values/kinds.js';
 import { mostSecondDigits } from './statements.js';
 
@@ -134,9 +139,6 @@ export async function locate(
   throw new ConfigurationError(`no database is named for the table ${first}`);
 }
 
-/** An enumeration with an empty text. */
-const hasEmpty = /^enum\((?:.*,)?''[,)]/i;
-
 export async function findTable(
   connection: MysqlConnection,
   { within: [schema = ''], table }: TableName,
@@ -167,7 +169,7 @@ export async function findTable(
     engine: isTable || typeof engine !== 'string' ? undefined : engine,
     columns: columns.map(([column, type, extra, collation, whole]) => ({
       name: String(column),
-      isText: /char|text|blob|binary|set/i.test(String(type)) || hasEmpty.test(String(whole)),
+      isText: /char|text|blob|binary|set/i.test(String(type)) || hasEmptyMember(String(whole)),
       isPrinted: /char|text|enum|set/i.test(String(type)),
       isGenerated: /(?:virtual|stored) generated/i.test(String(extra)),
       isCaseless: /_ci$/i.test(String(collation)),

@@ -109,9 +109,9 @@ function planNew({ shared, own, extra }: WantedColumns, { dialect }: TableLocati
     guards: [],
     unguarded: [],
     isText: (position) => {
-      const type = own[position]?.type;
+      const { type, isOfSource = false } = own[position] ?? {};
       // A column without a type accepts any cell.
-      return type === textType || type === '';
+      return isOfSource || type === textType || type === '';
     },
     numberTypeOf: () => undefined,
     isCaseless: () => false,
@@ -203,7 +203,8 @@ function inputColumns(
   return names.map((name, position) => {
     const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
     const type = own[position] ?? dialect.typeOf(found) ?? text;
-    return { name, type, isPrinted: own[position] === undefined && type === text };
+    const isOfSource = own[position] !== undefined;
+    return { name, type, isPrinted: !isOfSource && type === text, isOfSource };
   });
 }
 

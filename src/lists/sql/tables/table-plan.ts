@@ -105,6 +105,13 @@ export interface NewColumn {
   readonly type: string;
   /** Whether cells of any kind become text in it. @default false */
   readonly isPrinted?: boolean;
+  /** Whether it is of its source's own type. @default false */
+  readonly isOfSource?: boolean;
+}
+
+/** Whether a type is an enumeration with an empty text. */
+export function hasEmptyMember(type: string): boolean {
+  return /^enum\((?:.*, ?)?''[,)]/i.test(type);
 }
 
 /** What is the same for a new table and an existing one. */

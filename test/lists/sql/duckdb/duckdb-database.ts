@@ -27,7 +27,7 @@ export const duckdb: Database = {
         1.50::DECIMAL(10,2), 0.1::FLOAT, 'nan'::DOUBLE, '-inf'::DOUBLE, true, false, NULL::VARCHAR, '',
         'a' || chr(9) || 'b' || chr(10) || '\\N "🎈', '{"k": [1]}'::JSON, '\\x00\\xFF'::BLOB,
         '2026-11-21 10:00:00+02'::TIMESTAMPTZ, '2026-11-21 10:00:00.5'::TIMESTAMP, '2001-02-03'::DATE,
-        [1, 2], {'a': 1, 'b': ['x']}, MAP {'k': 1}, 'x'::ENUM('x', 'y'), INTERVAL 3 DAY,
+        [1, 2], {'a': 1, 'b': ['x']}, MAP {'k': 1}, ['1.5', 'nan', '-inf', NULL]::DOUBLE[], ['NaN "x'], 'x'::ENUM('x', 'y'), INTERVAL 3 DAY,
         1 AS id, 2 AS id;`,
     rows: [
       [
@@ -51,6 +51,8 @@ export const duckdb: Database = {
         new JsonText('[1,2]'),
         new JsonText('{"a":1,"b":["x"]}'),
         new JsonText('{"k":1}'),
+        new JsonText('[1.5,"NaN","-Infinity",null]'),
+        new JsonText('["NaN \\"x"]'),
         'x',
         'P3D',
         1,

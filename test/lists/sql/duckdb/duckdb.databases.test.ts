@@ -219,3 +219,24 @@ describe('a table in a DuckDB file', () => {
     expect(await readdir(folder)).toEqual(['new.duckdb']);
   });
 });
+
+test.each([{ key: 'id' }, {}])(
+  'an empty member of an enumeration stays what it is in another table',
+  async (options) => {
+    const { ask, sink, source, table } = await duckdb.open();
+    const definition = "(id INTEGER PRIMARY KEY, email VARCHAR, e ENUM('a', ''))";
+    await ask(
+      `CREATE TABLE ${table} ${definition}`,
+      `INSERT INTO ${table} VALUES (1, 'good1@sluice.test', '')`,
+    );
+    if (options.key !== undefined) await ask(`CREATE TABLE other ${definition}`);
+    await (
+      await startVerifying()
+    ).run({
+      source: source(`SELECT id, email, e FROM ${table}`),
+      sink: sink({ into: 'other', ...options }),
+      email: ['email'],
+    });
+    expect(await ask('SELECT e FROM other')).toEqual([{ e: '' }]);
+  },
+);

@@ -55,6 +55,28 @@ export function describeTable({
       for (const [query, rows] of newTable.looks(table)) expect(await ask(query)).toEqual(rows);
     });
 
+    test('has an empty text where the query has one, and null where it has none', async () => {
+      const place = await openPeople();
+      const { ask, table } = place;
+      await ask(
+        `UPDATE ${table} SET note = '' WHERE id = 1`,
+        `UPDATE ${table} SET email = NULL WHERE id = 2`,
+      );
+      const into = verifiedName(place);
+      await (
+        await startVerifying()
+      ).run({
+        source: place.source(`SELECT id, email, note FROM ${table}`),
+        sink: place.sink({ into }),
+        email: ['email'],
+      });
+      const rows = await ask(`SELECT email, note FROM ${into} WHERE id < 3 ORDER BY id`);
+      expect(cellsOf(rows)).toEqual([
+        ['good1@sluice.test', ''],
+        [null, 'kept'],
+      ]);
+    });
+
     test('does not take the place of one that is there, and nothing is sent', async () => {
       const place = await openPeople();
       const before = await place.ask(`SELECT * FROM ${place.table}`);
