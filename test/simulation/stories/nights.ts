@@ -181,7 +181,7 @@ class Nights {
   /** A run that is not gone on with may pay again for what no history keeps. */
   async #noteNewRun({ fresh, retryFailed }: NightOptions, isChanged: boolean): Promise<void> {
     const state = await this.#outside(async (files) => readRunState(files, stateDir));
-    const owed = [...(state ? [state, ...state.earlier] : [])].flatMap(owedUuids);
+    const owed = (state ? [state, ...state.earlier] : []).flatMap(owedUuids);
     const isOver = state?.finished !== undefined && retryFailed !== true && owed.length === 0;
     const isNew = !state?.run || (isOver && (state.hasEnded || isChanged));
     if (this.#random.chance(0.5)) {
