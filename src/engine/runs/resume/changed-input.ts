@@ -105,7 +105,7 @@ async function measureUse(
     (batch) => batch.state.stage !== 'failed' && mayHaveLaunched(batch.state),
   );
   // A batch that is sent again no longer counts as failed.
-  const failedAddresses = known
+  let failedAddresses = known
     .filter((each) => {
       const before = entryOf(store.state, each.batch)?.state;
       return before?.stage === 'failed' && before.launched && !paid.includes(each);
@@ -130,6 +130,10 @@ async function measureUse(
     const launchedByRun = carriedUuids(store.state.earlier);
     entries.forEach((hash, place) => {
       if (!launchedByRun.has(entries.origin(entries.originAt(place)).batchUuid)) return;
+      if (entries.outcome(entries.outcomeAt(place)).verification === 'failed') {
+        failedAddresses += 1;
+        return;
+      }
       paidAddresses += 1;
       if (book.table.findHashed(hash) !== -1) usedAddresses += 1;
     });

@@ -269,6 +269,20 @@ describe('a list that has changed since its run stopped', () => {
     await expectRows(nights, changed);
   });
 
+  it('does not count what failed in an earlier run as used again', async () => {
+    const what = { batch: 'internal_error' } as const;
+    const nights = await Nights.begin({
+      faults: { faults: [{ operation: 'exportBatch', requests: [1], what }] },
+    });
+    await expect(nights.runWith(mixed(12), halfPaid)).rejects.toThrow();
+    await expect(nights.runWith(mixed(13), { maxCredits: 3 })).rejects.toThrow();
+    const carried: CarriedRun[] = [];
+    await nights.runWith(mixed(14), {
+      onProgress: (progress) => void (progress.stage === 'carried' && carried.push(progress)),
+    });
+    expect(carried).toMatchObject([{ paidAddresses: 6, usedAddresses: 6, failedAddresses: 3 }]);
+  });
+
   it('is paid for once where a launch in doubt arrives before its addresses are retried', async () => {
     const error = { answer: { json: { status: 'error' } } };
     const nights = await Nights.begin({
