@@ -66,7 +66,7 @@ function suite(name: string, include: string, exclude: readonly string[] = []) {
       include: ['test', 'examples'].map((folder) => `${folder}/**/${include}`),
       // Suites of hundreds or thousands of cases have a configuration and a command of their own.
       exclude: ['test/kill/**', 'test/faults/every-*.test.ts', ...exclude],
-      globalSetup: ['test/prepare-tests.ts', ...(name in setups ? [setups[name] ?? ''] : [])],
+      globalSetup: ['test/setup/prepare-tests.ts', ...(name in setups ? [setups[name] ?? ''] : [])],
       // Generous: a busy machine must not look like a hang.
       testTimeout: name === 'fast' ? 30_000 : 120_000,
     },
@@ -111,7 +111,7 @@ export default defineConfig({
     // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    setupFiles: ['test/fixed-draws.ts'],
+    setupFiles: ['test/setup/fixed-draws.ts'],
     // Workers live long and keep much. Room for what is young, no threads for the garbage that would take the
     // cores from other workers, and nothing compiled again that another file has not used for a while.
     execArgv: [

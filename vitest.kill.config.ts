@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     ...loaded.test,
     include: ['test/kill/**/*.test.ts'],
-    globalSetup: ['test/prepare-tests.ts'],
+    globalSetup: ['test/setup/prepare-tests.ts'],
     fileParallelism: false,
     testTimeout: 3_600_000,
   },

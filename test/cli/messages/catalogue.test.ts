@@ -15,7 +15,7 @@ import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.js';
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
-import { formsOf, hostileNames } from '../../hostile-names.js';
+import { formsOf, hostileNames } from '../../platform/text/hostile-names.js';
 import { parseLog } from '../harness/logged-events.js';
 import { readAll } from '../harness/read-all.js';
 

@@ -5,7 +5,7 @@ import { sentencesOf } from '../../../src/cli/messages/catalogue.js';
 import { percent } from '../../../src/report/page/charts.js';
 import { reportPage } from '../../../src/report/page/report-page.js';
 import { endOf } from '../../../src/report/run-end.js';
-import { hostileNames } from '../../hostile-names.js';
+import { hostileNames } from '../../platform/text/hostile-names.js';
 import type { Summary } from '../../../src/index.js';
 import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { projectRoot } from '../docs/page.js';
+import { projectRoot } from '../page.js';
 
 /** Instructions in order, with lines that go on joined; comments and blank lines left out. */
 function instructions(): readonly (readonly [string, string])[] {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { printableLine, shellQuote, shownCell } from '../src/platform/text/printable.js';
+import { printableLine, shellQuote, shownCell } from '../../../src/platform/text/printable.js';
 
 /** Names of columns, files, sheets and tables that a text must not take for its own. */
 export const hostileNames = fc.oneof(

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { buildIfStale } from '../scripts/build/dist.mjs';
-import { projectRoot } from '../scripts/project.mjs';
+import { buildIfStale } from '../../scripts/build/dist.mjs';
+import { projectRoot } from '../../scripts/project.mjs';
 
 /** Tests of what is built and packed; others run on the sources and need no build. */
 const built = /^test\/(?:kill\/|cli\/.*\.\w+\.test\.ts$)/;

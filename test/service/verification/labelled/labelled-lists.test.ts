@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { countryCodes } from '../../src/contract/countries.js';
-import { judgeEmail } from '../../src/service/verification/judge-email.js';
-import { judgePhone, readPhone } from '../../src/service/verification/judge-phone.js';
+import { countryCodes } from '../../../../src/contract/countries.js';
+import { judgeEmail } from '../../../../src/service/verification/judge-email.js';
+import { judgePhone, readPhone } from '../../../../src/service/verification/judge-phone.js';
 
 const emailLabel = z.object({
   email: z.string(),
@@ -23,7 +23,7 @@ const phoneLabel = z.object({
 });
 
 function labels<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema>[] {
-  const text = readFileSync(new URL(`../labelled/${file}`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8');
   return text
     .trim()
     .split('\n')
