@@ -19,13 +19,10 @@ export interface DuckdbConnection extends Connection {
 
 /** Adds rows to a temporary table. */
 interface TextAppender {
-  /** @param columns all of the same length, at most `rowsAtOnce` */
+  /** @param columns all of the same length, at most 2048 */
   add(columns: readonly (readonly (string | null)[])[]): void;
   end(): void;
 }
-
-/** Rows per chunk of DuckDB. */
-export const rowsAtOnce = 2048;
 
 /** Its memory limit; more goes to disk beside the file. */
 const memoryLimit = '256MB';

@@ -5,10 +5,13 @@ import type { Staging, Statements } from '../dialect.js';
 import { RefusedRows } from '../database-failure.js';
 import { quoteName, type NewColumn, type TablePlan } from '../tables/table-plan.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
-import { rowsAtOnce, type DuckdbConnection } from './connect.js';
+import type { DuckdbConnection } from './connect.js';
 import { parseInterval } from '../../rows/values/civil-time.js';
 import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import { secondDigits, type KindName } from '../../rows/values/kinds.js';
+
+/** Rows per chunk of DuckDB. */
+const rowsAtOnce = 2048;
 
 /** The rows as text: only the database itself decides what it accepts for a type. */
 const texts = 'sluice_texts';
