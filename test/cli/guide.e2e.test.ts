@@ -664,6 +664,18 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await readdir(folder)).toEqual(['list.csv']);
   });
 
+  it('refuses a key without a URL before it asks anything', async () => {
+    await write('list.csv', noCountry);
+    const ended = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env: { SLUICE_API_KEY: 'key' },
+      answers: [],
+    });
+    expect(ended.code, ended.seen).toBe(2);
+    expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'invalid_option' }]);
+    expect(ended.seen).not.toContain('such as US');
+  });
+
   it('asks for a country until it is one, and guesses', async () => {
     await write('list.csv', noCountry);
     const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {

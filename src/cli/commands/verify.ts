@@ -1,6 +1,7 @@
 import { ConfigurationError, isSluiceError, RunReports, type RunStatus } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
-import { terminal } from '../terminal/ask-person.js';
+import { isInteractive, terminal } from '../terminal/ask-person.js';
+import { chooseTarget } from '../connect.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
 import {
   dryRun,
@@ -94,10 +95,13 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
     shown.add(messageKey(message));
     input.onMessage?.(message);
   };
-  const work: typeof verifyTo = async (_, _input, { reporter }) =>
-    show(input, {
+  const work: typeof verifyTo = async (_, _input, { reporter }) => {
+    const person = terminal(input, reporter);
+    // A key without a URL is refused before the first question.
+    if (isInteractive(person)) await chooseTarget(input.options, input.env);
+    return show(input, {
       reporter,
-      person: terminal(input, reporter),
+      person,
       estimate: async (added) => {
         const estimated = await estimateList(withMore([...added, ['dry-run', true]]), reporter);
         isCostShown = true;
@@ -105,6 +109,7 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
       },
       verify: async (added) => verifyList(withMore(added), isCostShown ? shown : undefined),
     });
+  };
   return reportIfStopped({ ...input, onMessage }, to, work, shown);
 }
 

@@ -90,7 +90,7 @@ export class RejectedCells {
   /** @returns `undefined` where every row has a country that the service accepts */
   countries(): CountryProblems | undefined {
     if (this.#missing + this.#notUnderstood === 0) return undefined;
-    const { countryName } = this.#layout;
+    const { countryName, countryFromName } = this.#layout;
     const [codes] = [...this.#codes].toSorted(([, one], [, other]) => other - one);
     const values = [...this.#values]
       .toSorted(([, one], [, other]) => other.rows - one.rows)
@@ -105,9 +105,11 @@ export class RejectedCells {
     return {
       column: countryName ?? null,
       missing: this.#missing,
-      ...(codes && {
-        calling_codes: { column: this.#layout.columns[codes[0]]?.as ?? '', rows: codes[1] },
-      }),
+      // Calling codes of one column count.
+      ...(codes &&
+        countryFromName === undefined && {
+          calling_codes: { column: this.#layout.columns[codes[0]]?.as ?? '', rows: codes[1] },
+        }),
       not_understood: this.#notUnderstood,
       no_text: this.#noText,
       looks_like_countries: isAlike,

@@ -359,6 +359,15 @@ describe('countries and columns', () => {
     expect(codedOf(without, 'no_country')).toMatchObject([
       { missing: 2, calling_codes: { column: 'Mobile', rows: 1 } },
     ]);
+    const other = ['--email', 'Email', '--phone', 'Mobile', '--phone', 'Office'];
+    const given = await verify(
+      [...other, '--country-column', 'Land', '--country-from', 'Office'],
+      'Email,Mobile,Office,Land\ngood1@sluice.test,+49 151 23456789,,\n,,,US\n',
+    );
+    // That option is given once only.
+    const [advice] = codedOf(given, 'no_country');
+    expect(advice).toMatchObject({ missing: 1 });
+    expect(advice).not.toHaveProperty('calling_codes');
     // A column that another one has the name of is called by its position.
     const twice = await verify(
       ['--phone', '#1', '--phone', '#2', '--prefix', '#2=t2', '--country-column', 'Land'],
