@@ -70,7 +70,7 @@ function isHidden(name: string): boolean {
 }
 
 /** A pattern of paths, as in shells. */
-export interface Glob {
+interface Glob {
   /** The common beginning of every matching path: folders without a wildcard, and `/`. */
   readonly base: string;
   matches(path: string): boolean;

@@ -66,15 +66,12 @@ interface OpenWriterOptions extends OpenSinkOptions {
   readonly isOnlyReader?: boolean;
 }
 
-/** Begins writing a format. */
-export type CreateWriter = (
-  output: ByteOutput,
-  opening: OpenWriterOptions,
-) => RowsWriter | Promise<RowsWriter>;
-
 /** How rows are written in one format. */
 export interface FormatWriting {
-  readonly create: CreateWriter;
+  readonly create: (
+    output: ByteOutput,
+    opening: OpenWriterOptions,
+  ) => RowsWriter | Promise<RowsWriter>;
   readonly maxRows?: number;
   /** Of text with cells: delimiter and quote; null where cells have no quotes. */
   cellForm?(reading: SourceReading): { readonly delimiter: string; readonly quote: string | null };

@@ -82,7 +82,6 @@ function walk(row: JsonRow, path: string[], visit: (path: readonly string[]) => 
   return true;
 }
 
-/** Reads the rows of a JSONL chunk. */
 export interface JsonlHeader {
   readonly name: string;
   /** In the header's order. */
@@ -148,7 +147,6 @@ export class JsonlChunk implements RowChunk {
     return parseJsonRow(bytes, { name: this.#header.name, line }, isRounded) ?? {};
   }
 
-  /** Start of the row's line, and of the next. */
   bounds(row: number): readonly [start: number, next: number] {
     if (!(row >= 0 && row < this.length)) throw new RangeError(`there is no row ${String(row)}`);
     return [this.#rows[3 * row] as number, this.#rows[3 * row + 1] as number];

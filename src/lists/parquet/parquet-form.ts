@@ -23,7 +23,6 @@ const text: ParquetForm = {
   store: printValue,
 };
 
-/** Digits that fit 64 and 128 bits. */
 const [digitsOf64, digitsOf128] = [18, 38];
 
 export function parquetForm(facts: ColumnFacts): ParquetForm | undefined {

@@ -67,7 +67,6 @@ export interface Waiting {
   readonly failureOf: (error: unknown) => DatabaseFailure;
   readonly onNotice: OnNotice | undefined;
   readonly signal: AbortSignal | undefined;
-  /** How long to retry. */
   readonly patienceMs: number;
 }
 

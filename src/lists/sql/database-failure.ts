@@ -38,7 +38,6 @@ export interface Refusal {
   readonly detail?: string | undefined;
 }
 
-/** What can be done about each. */
 const remedies: Readonly<Record<Refusal['kind'], string>> = {
   null: "give the input a column with a value in every row, or the table's column a default",
   misfit: "change the column's type, or what the input has in it",
@@ -53,7 +52,6 @@ const remedies: Readonly<Record<Refusal['kind'], string>> = {
   locked: 'try again later',
 };
 
-/** Why a server cannot be reached. */
 export const connectionWords: readonly (readonly [code: string, words: string])[] = [
   ['ECONNREFUSED', 'nothing listens there'],
   ['ENOTFOUND', 'host not found'],

@@ -35,7 +35,6 @@ export type Purpose = 'read' | 'look' | 'write';
 /** What a plan has to know of a database. */
 export interface DialectForm {
   readonly name: DialectName;
-  /** Its usual name. */
   readonly label: string;
   readonly typeOf: (facts: ColumnFacts) => string | undefined;
   /** Parts of a table's name: two with a schema. */

@@ -8,7 +8,7 @@ import { partKey } from './zip/zip-reader.js';
 import type { ZipWriter } from './zip/zip-writer.js';
 
 /** Why a workbook's other sheets are not in an output. */
-export type NotKept = 'dates_1904' | 'form' | 'macros' | 'references' | 'size';
+type NotKept = 'dates_1904' | 'form' | 'macros' | 'references' | 'size';
 
 /** The sheets of a workbook that were not read. */
 export interface OtherSheets {
@@ -59,7 +59,6 @@ export class KeptWorkbook {
       await zip.copy(archive.entry(name), archive.stored(name));
   }
 
-  /** The styles part, with additional styles. */
   stylesWith(added: readonly OutputStyle[]): readonly [name: string, xml: string] {
     const { part, xml } = this.#parts.styles;
     return [this.#workbook.archive.entry(part).name, addStyles(xml, added)];

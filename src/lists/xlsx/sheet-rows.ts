@@ -21,7 +21,6 @@ interface OpenCell {
   readonly style: number;
   /** Of its value, or the number of a shared text. */
   text: string;
-  /** Inline text. */
   inline: string;
   hasFormula: boolean;
   hasResult: boolean;

@@ -135,7 +135,7 @@ async function readMainPart(
 }
 
 /** A sheet in the workbook's list, with its part. */
-export interface ListedSheet {
+interface ListedSheet {
   readonly name: string;
   /** Whether programs show it only when asked. */
   readonly isHidden: boolean;

@@ -17,7 +17,6 @@ import type { SheetTable } from '../../xlsx/workbook.js';
 import { isXlsxReading } from '../../xlsx/xlsx-reading.js';
 
 interface RouteSinkOptions {
-  /** Their common name in messages. */
   readonly name: string;
   /** Finished one after the other, in this order. */
   readonly sinks: readonly Sink[];

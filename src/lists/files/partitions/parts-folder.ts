@@ -131,7 +131,6 @@ async function put(from: string, to: string): Promise<void> {
   await move(systemFiles, { from, to });
 }
 
-/** Content of a column in the parts. */
 const partKind = z.object({
   name: z.enum(kindNames),
   precision: z.number().exactOptional(),
@@ -150,7 +149,6 @@ const partsManifest = z.object({
   delimiter: z.string().length(1).exactOptional(),
   quote: z.string().length(1).nullable().exactOptional(),
   columns: z.array(z.string()).min(1),
-  /** Their content, in order. */
   kinds: z.array(partKind),
   rows: z.number(),
   bytes: z.number(),

@@ -148,7 +148,6 @@ function isOfOtherWay(error: unknown): boolean {
   return isWithoutTls(error) || systemErrorCode(error) === 'ER_SECURE_TRANSPORT_REQUIRED';
 }
 
-/** The driver's description of a column. */
 export type MysqlField = FieldPacket;
 
 const words = new Map([

@@ -50,7 +50,6 @@ export async function relationsNamed(
   }));
 }
 
-/** The driver's description of a column. */
 interface PostgresField {
   readonly name: string;
   readonly tableID: number;

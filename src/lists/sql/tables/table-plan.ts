@@ -52,7 +52,6 @@ export interface StagedRows {
 /** A table's last writer, recorded in the same transaction as the rows. */
 export interface RunMarker extends StagedRows {
   readonly run: string;
-  /** Rows already applied. */
   readonly applied: number;
 }
 
@@ -132,7 +131,6 @@ export interface TablePlan extends TargetPlan {
   readonly positions: readonly number[];
   /** All staged columns, in order: those of the input, then the added ones. */
   readonly columns: readonly NewColumn[];
-  /** Those missing in the table. */
   readonly missing: readonly NewColumn[];
   /** Those staged but not written. */
   readonly withheld?: readonly NewColumn[];

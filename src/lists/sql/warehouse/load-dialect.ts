@@ -24,7 +24,6 @@ export interface Load {
 
 /** How one warehouse or database creates a table and loads parts into it. */
 export interface LoadDialect {
-  /** Its usual name. */
   readonly label: string;
   /** Whether the tests run its statements. */
   readonly isRun: boolean;

@@ -100,7 +100,6 @@ function definitions(columns: readonly LoadColumn[]): string {
   return lines(columns.map(({ quoted, type }) => `${quoted} ${type}`));
 }
 
-/** Quoted names of a table. */
 interface TableNames {
   readonly name: string;
   /** Its name alone, without its containers. */

@@ -18,7 +18,6 @@ interface WrittenEntry {
 /** The limit of four bytes; not every program reads the longer form. */
 const mostBytes = 0xff_ff_ff_ff;
 const version = 20;
-/** Names are UTF-8. */
 const utf8Names = 0x08_00;
 const sizesFollow = 0x00_08;
 const deflated = 8;
