@@ -18,6 +18,7 @@ const dialects = { snowflake, bigquery, redshift, databricks, clickhouse, postgr
 /** Where parts can be loaded. */
 export type LoadTarget = keyof typeof dialects;
 
+/** The same as a list. */
 export const loadTargets = Object.keys(dialects) as readonly LoadTarget[];
 
 export interface LoadStatementOptions {
