@@ -126,10 +126,13 @@ export class LaunchGate {
     const reason = new BudgetError(
       `${optionName('maxCredits')} allows ${grouped(most)} ${type} credits: ${grouped(used)} are spent or reserved for launched batches, and the next batch needs ${grouped(addresses)}`,
     );
-    this.#closedBy ??= reason;
     if (this.#usedUp.has(type)) return;
     this.#usedUp.add(type);
-    if (!this.#isClosedToAll) this.#options.onClosed?.(reason, type);
+    if (!this.#isClosedToAll) {
+      const before = this.#closedBy;
+      this.#closedBy = before ? new BudgetError(`${before.message}; ${reason.message}`) : reason;
+      this.#options.onClosed?.(reason, type);
+    }
     this.noteFreed();
   }
 

@@ -61,6 +61,18 @@ describe('LaunchGate', () => {
     expect(gate.closedBy?.message).toContain('`maxCredits`');
   });
 
+  it('names both types once the budgets of both are used up', async () => {
+    const gate = new LaunchGate({ maxCredits: 10 });
+    const claims = new LocalClaims();
+    const email = makeBatch(0, 11);
+    const phones = { ...makeBatch(1, 12), group: { type: 'phone', country: 'US' } } as const;
+    for (const batch of [email, phones]) {
+      const claim = claims.claim(batch, planned, () => undefined);
+      expect(await gate.reserve(batch, claim, signal)).toBe(false);
+    }
+    expect(gate.closedBy?.message).toMatch(/email credits.* 11;.* phone credits.* 12$/);
+  });
+
   describe('lets a launch wait for credits', () => {
     /** A launch of 10 credits is on its way, and one of 5 waits. */
     async function shortOf(maxCredits: number) {
