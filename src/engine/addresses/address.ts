@@ -150,8 +150,3 @@ export function groupNumber({ type, country }: BatchGroup): number {
   const letters = (country.charCodeAt(0) << 8) | country.charCodeAt(1);
   return type === 'email' ? letters : letters | 0x1_0000;
 }
-
-/** A group's name for people and files: `email-US`. */
-export function groupName(group: BatchGroup): string {
-  return `${group.type}-${group.country}`;
-}

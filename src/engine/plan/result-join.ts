@@ -105,15 +105,8 @@ export class ResultJoin {
    *
    * @param numbers its lines' numbers, from an earlier `numbersOf`
    */
-  async *results(batch: Batch, numbers: Uint32Array): AsyncGenerator<AddressResult> {
-    const group = groupNumber(batch.group);
-    let place = 0;
-    for await (const line of readLines(batch)) {
-      const address = addressOf(batch, line);
-      const outcome = this.#book.outcome(numbers[place] ?? noNumber);
-      if ('key' in address) yield { group, key: address.key, outcome };
-      place += 1;
-    }
+  results(batch: Batch, numbers: Uint32Array): AsyncGenerator<AddressResult> {
+    return resultsOf(batch, (place) => this.#book.outcome(numbers[place] ?? noNumber));
   }
 
   /** A batch has few outcomes: each gets its origin once. */
@@ -287,4 +280,18 @@ export function exportKeyCandidates(
   for (const number of possibleNumbers(abroad, country)) numbers.add(number);
   const forms = [...numbers].flatMap((number) => doubtfulForms(number, country));
   return [...new Set([address.key, ...numbers, ...forms.map((form) => `d${form}`)])];
+}
+
+/** The addresses of a batch with the outcomes of its lines. */
+export async function* resultsOf(
+  batch: Batch,
+  outcomeOf: (place: number) => number,
+): AsyncGenerator<AddressResult> {
+  const group = groupNumber(batch.group);
+  let place = 0;
+  for await (const line of readLines(batch)) {
+    const address = addressOf(batch, line);
+    if ('key' in address) yield { group, key: address.key, outcome: outcomeOf(place) };
+    place += 1;
+  }
 }

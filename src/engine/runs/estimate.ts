@@ -193,8 +193,6 @@ async function readLeftOfShared(
   }
 }
 
-type ListFigures = Pick<Estimate, 'email' | 'phone' | 'columns' | 'countries'>;
-
 /** A list that is planned and not sent. */
 class EstimatedList {
   readonly plan: Plan;
@@ -246,7 +244,7 @@ class EstimatedList {
   }
 
   /** @param left what a run would send of it */
-  figures(left: LeftToSend): ListFigures {
+  figures(left: LeftToSend) {
     const figures = { plan: this.plan, refused: this.#refused, misspelt: this.#misspelt };
     const countries = this.#refused.countries();
     return {

@@ -33,10 +33,7 @@ export function isOver(state: RunState, retryFailed: boolean | undefined): boole
  * Whether another run takes up what failed before the list changed: failed addresses on request, paid exports
  * by themselves. Another run has another budget: one with a budget that has paid is resumed first.
  */
-export function takesUpEarlier(
-  state: RunState,
-  { retryFailed, maxCredits }: Pick<ComparedRun, 'retryFailed' | 'maxCredits'>,
-): boolean {
+export function takesUpEarlier(state: RunState, { retryFailed, maxCredits }: ComparedRun): boolean {
   if (state.finished) {
     return retryFailed === true && state.earlier.some((each) => takesUp(each, retryFailed));
   }

@@ -1,15 +1,14 @@
 import type { Client } from '../../../client/client.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
-import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
-import { type Batch, readLines } from '../../batches/batch.js';
+import type { Batch } from '../../batches/batch.js';
 import { collectLaunched } from '../../driver/collect-launched.js';
 import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
-import type { AddressResult, ReportedResults } from '../../plan/result-cache.js';
-import { addressOf } from '../../plan/result-join.js';
+import type { ReportedResults } from '../../plan/result-cache.js';
+import { resultsOf } from '../../plan/result-join.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
@@ -90,8 +89,8 @@ async function* resultsBefore({
           ? await results.find(batch, outcomes)
           : await results.read(batch, outcomes);
       const reason = state.stage === 'failed' ? state.reason : 'batch_missing';
-      const failed = new Uint32Array(batch.addresses);
-      if (!kept) failed.fill(outcomes.idOf('failed', reason));
+      const byLine = kept && outcomesByLine(batch, kept, outcomes);
+      const failed = kept ? 0 : outcomes.idOf('failed', reason);
       yield {
         isKept: kept !== undefined,
         state,
@@ -99,7 +98,7 @@ async function* resultsBefore({
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,
         outcomes,
-        results: resultsOf(batch, kept ? outcomesByLine(batch, kept, outcomes) : failed),
+        results: resultsOf(batch, (place) => byLine?.[place] ?? failed),
       };
     }
   }
@@ -114,13 +113,13 @@ export async function keepBatches(
   for (const { batch, state, times } of batches) {
     if (state.stage !== 'exported') continue;
     const outcomes = new OutcomeTable();
-    const kept = await store.readResults(batch, outcomes);
+    const byLine = outcomesByLine(batch, await store.readResults(batch, outcomes), outcomes);
     await history.keep({
       batchUuid: state.uuid,
       atMs: Date.parse(times.exported_at ?? ''),
       addresses: batch.addresses,
       outcomes,
-      results: resultsOf(batch, outcomesByLine(batch, kept, outcomes)),
+      results: resultsOf(batch, (place) => byLine[place] ?? 0),
     });
   }
 }
@@ -133,16 +132,6 @@ function outcomesByLine(
   const byLine = new Uint32Array(addresses).fill(outcomes.idOf('no_result', 'no_record'));
   for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
   return byLine;
-}
-
-async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<AddressResult> {
-  const group = groupNumber(batch.group);
-  let place = 0;
-  for await (const line of readLines(batch)) {
-    const address = addressOf(batch, line);
-    if ('key' in address) yield { group, key: address.key, outcome: outcomes[place] ?? 0 };
-    place += 1;
-  }
 }
 
 /** Collects what a stream with this history has launched and left, before the list is looked up. */

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { groupName } from '../../../src/engine/addresses/address.js';
 import { parseCountryCell } from '../../../src/engine/plan/row-countries.js';
 import { countryCodes } from '../../../src/contract/countries.js';
 import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
-
-describe('groupName', () => {
-  it('joins type and country', () => {
-    expect(groupName({ type: 'email', country: 'US' })).toBe('email-US');
-    expect(groupName({ type: 'phone', country: 'DE' })).toBe('phone-DE');
-  });
-});
 
 describe('parseCountryCell', () => {
   it('takes every country of the contract in any case', () => {
