@@ -173,7 +173,12 @@ function planExisting(
     missing,
     guards: [...guards.values()],
     unguarded: compared?.unguarded ?? [],
-    isText: (position) => found.get(columnAt(position))?.isText === true,
+    isText: (position) => {
+      const { isText = false, numberType } = found.get(columnAt(position)) ?? {};
+      const { type, isOfSource = false } = own[position] ?? {};
+      // A source column of the same type has what this one accepts.
+      return isText || (isOfSource && type === numberType);
+    },
     numberTypeOf: (position) =>
       positions.includes(position) ? found.get(columnAt(position))?.numberType : undefined,
     isCaseless: (position) => found.get(columnAt(position))?.isCaseless === true,

@@ -121,6 +121,21 @@ describe('a table in an SQLite file', () => {
     ]);
   });
 
+  test.each([{ key: 'id' }, {}])(
+    'has an empty text among numbers as its source has it',
+    async (options) => {
+      const [from, to] = [await sqlite.open(), await sqlite.open()];
+      const { table } = from;
+      const definition = `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, email TEXT, n INT)`;
+      await from.ask(definition, `INSERT INTO ${table} VALUES (1, 'good@sluice.test', '')`);
+      if (options.key !== undefined) await to.ask(definition);
+      const verifying = await startVerifying();
+      const source = from.source(`SELECT * FROM ${table}`);
+      await verifying.run({ source, sink: to.sink(options), email: ['email'] });
+      expect(await to.ask(`SELECT n FROM ${table}`)).toEqual([{ n: '' }]);
+    },
+  );
+
   test('has columns without a type, and numbers without an end, as another SQLite file has them', async () => {
     const [from, to] = [await sqlite.open(), await sqlite.open()];
     const { ask, table } = from;
