@@ -137,14 +137,12 @@ function exampleList(examples: readonly Example[], hasSheets: boolean): Html {
     </p>`;
   }
   return html`<ul class="examples">
-    ${examples.map(
-      (example) =>
-        html`<li>
-          row
-          ${place(example)}${example.form === '' ? nothing : html` <code>${example.form}</code>`}
-        </li>`,
-    )}
+    ${examples.map((example) => html`<li>${`row ${place(example)}`}${formOf(example)}</li>`)}
   </ul>`;
+}
+
+function formOf({ form }: Example): Html {
+  return form === '' ? nothing : html` <code>${form}</code>`;
 }
 
 type PastRun = NonNullable<NonNullable<Summary['compared']>['previous']>;
