@@ -15,7 +15,7 @@ import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
 import { cellsOfShares, countedApart } from '../sentences/reason-words.js';
 import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
 import { percent, type Share, stackedBar } from './charts.js';
-import { columnSection, fateShares, earlierRuns } from './result-sections.js';
+import { columnSection, fateShares, earlierRuns, withOptions } from './result-sections.js';
 import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
 
@@ -73,15 +73,6 @@ function adviceList(advice: readonly string[]): Html {
       ${advice.map((each) => html`<li>${withOptions(each)}</li>`)}
     </ul>
   </section>`;
-}
-
-/**
- * Options and variables are copied by readers: they must not break. The text is not changed: it may contain
- * people's names.
- */
-function withOptions(text: string): readonly Html[] {
-  const pieces = text.split(/(--[a-z][a-z-]*(?: good\b| \w+=[a-z]+)?|\bSLUICE_[A-Z_]+|`[^`]+`)/);
-  return pieces.map((piece, at) => (at % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`));
 }
 
 function serviceNote(service: string): Html {

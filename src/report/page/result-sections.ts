@@ -109,12 +109,22 @@ function brokenAtUnderscores(code: string): readonly Html[] {
   return parts.map((part, at) => (at < parts.length - 1 ? html`${part}_<wbr />` : html`${part}`));
 }
 
+/**
+ * Options and variables are copied by readers: they must not break. The text is not changed: it may contain
+ * people's names.
+ */
+export function withOptions(text: string): readonly Html[] {
+  const pieces = text.split(/(--[a-z][a-z-]*(?: good\b| \w+=[a-z]+)?|\bSLUICE_[A-Z_]+|`[^`]+`)/);
+  return pieces.map((piece, at) => (at % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`));
+}
+
 /** @returns nothing for an unknown code */
 function meaningOf(reason: string): Html {
   const known = Object.hasOwn(reasonWords, reason) ? reasonWords[reason] : undefined;
   if (!known) return nothing;
   const { words, meaning } = known;
-  return words === reason ? html`${meaning}` : html`<b>${words}</b>: ${meaning}`;
+  const text = withOptions(meaning);
+  return words === reason ? html`${text}` : html`<b>${words}</b>: ${text}`;
 }
 
 /** Those that are not one plain address. */

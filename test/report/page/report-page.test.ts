@@ -108,6 +108,7 @@ describe('the report of a run', () => {
     }));
     const text = exampleReport({ summary: { ...summary, columns } }).replaceAll(/\s+/g, ' ');
     expect(text).toContain('of 980 filled cells; 20 suppressed');
+    expect(text).toContain('is on a list of <code>`suppress`</code>');
     expect(text).not.toMatch(/20 not submitted/);
   });
 
