@@ -148,7 +148,7 @@ async function bundleCommand(bundle, folder) {
     minifySyntax: true,
     minifyWhitespace: true,
     // A line is what is shown of the place of a defect.
-    lineLimit: 120,
+    lineLimit: 200,
     legalComments: 'eof',
     metafile: true,
     write: false,

@@ -4,7 +4,7 @@ import { format } from 'oxfmt';
 import { expect } from 'vitest';
 import { projectRoot } from '../../../scripts/project.mjs';
 
-/** Holds a page, or a schema, against its lines, formatted as `npm run format` does; `npm run pages` writes it. */
+/** Holds a page against its lines, formatted as `npm run format` does; `npm run pages` writes it. */
 export async function expectPage(path: string, lines: readonly string[]): Promise<void> {
   const options = JSON.parse(
     await readFile(join(projectRoot, '.oxfmtrc.json'), 'utf8'),
