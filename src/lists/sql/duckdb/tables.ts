@@ -73,7 +73,7 @@ const item = z.object({
 
 type Item = z.infer<typeof item>;
 
-const from = z.object({
+const fromClause = z.object({
   type: z.string(),
   alias: z.string(),
   schema_name: z.string().optional(),
@@ -81,13 +81,13 @@ const from = z.object({
   column_name_alias: z.array(z.unknown()).optional(),
   join_type: z.string().optional(),
   get left() {
-    return from.optional();
+    return fromClause.optional();
   },
   get right() {
-    return from.optional();
+    return fromClause.optional();
   },
 });
-type From = z.infer<typeof from>;
+type From = z.infer<typeof fromClause>;
 
 /** The part of DuckDB's own parse of a query that shows the origin of columns. */
 const parsed = z.object({
@@ -97,7 +97,7 @@ const parsed = z.object({
         type: z.literal('SELECT_NODE'),
         cte_map: z.object({ map: z.array(z.object({ key: z.string() })) }),
         select_list: z.array(item),
-        from_table: from,
+        from_table: fromClause,
       }),
     }),
   ]),
