@@ -65,7 +65,7 @@ function suite(name: string, include: string, exclude: readonly string[] = []) {
       name,
       include: ['test', 'examples'].map((folder) => `${folder}/**/${include}`),
       // Suites of hundreds or thousands of cases have a configuration and a command of their own.
-      exclude: ['test/kill/**', 'test/faults/every-*.test.ts', ...exclude],
+      exclude: ['test/trials/kill/**', 'test/trials/faults/every-*.test.ts', ...exclude],
       globalSetup: ['test/setup/prepare-tests.ts', ...(name in setups ? [setups[name] ?? ''] : [])],
       // Generous: a busy machine must not look like a hang.
       testTimeout: name === 'fast' ? 30_000 : 120_000,

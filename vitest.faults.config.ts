@@ -18,7 +18,7 @@ export default defineConfig({
       test: {
         ...loaded.test,
         name: `${share + 1}/${shares}`,
-        include: ['test/faults/every-*.test.ts'],
+        include: ['test/trials/faults/every-*.test.ts'],
         env: { FAULTS_SHARE: String(share), FAULTS_SHARES: String(shares) },
         testTimeout: 900_000,
       },

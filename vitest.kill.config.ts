@@ -11,7 +11,7 @@ export default defineConfig({
   plugins: loaded.plugins,
   test: {
     ...loaded.test,
-    include: ['test/kill/**/*.test.ts'],
+    include: ['test/trials/kill/**/*.test.ts'],
     globalSetup: ['test/setup/prepare-tests.ts'],
     fileParallelism: false,
     testTimeout: 3_600_000,

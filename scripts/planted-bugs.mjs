@@ -42,7 +42,7 @@ const suites = [
   { name: 'simulation', find: findBySimulation },
   {
     name: 'sample of the faults',
-    find: (root) => findByVitest(root, ['test/faults/sample']),
+    find: (root) => findByVitest(root, ['test/trials/faults/sample']),
   },
   { name: 'calls on the disk', find: (root) => findByVitest(root, faultsConfig('every-call')) },
   { name: 'faults', find: (root) => findByVitest(root, faultsConfig('every-request')) },
@@ -213,7 +213,7 @@ async function proveTogether(root, named) {
 
 async function findByUnitTests(root, { rooms }) {
   // Runs of the whole in a simulated world are cheap, and see what no room shows alone.
-  const tests = [...rooms, 'simulation'].map((room) => `test/${room}`);
+  const tests = [...rooms, 'trials/simulation'].map((room) => `test/${room}`);
   return findByVitest(root, [...needNoBuild, ...tests]);
 }
 
@@ -224,7 +224,7 @@ async function findBySharedStores(root, { rooms }) {
 }
 
 function faultsConfig(name) {
-  return ['--config', 'vitest.faults.config.ts', `test/faults/${name}`];
+  return ['--config', 'vitest.faults.config.ts', `test/trials/faults/${name}`];
 }
 
 async function findByVitest(root, args) {

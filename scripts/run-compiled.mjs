@@ -22,10 +22,13 @@ const programs = {
     main: 'benchmarks/service-load.js',
     runsBuilt: true,
   },
-  simulation: { folders: ['src', 'test/simulation'], main: 'test/simulation/main.js' },
+  simulation: {
+    folders: ['src', 'test/trials/simulation'],
+    main: 'test/trials/simulation/main.js',
+  },
   fuzz: {
-    folders: ['src', 'test/lists', 'test/fuzz', 'test/engine/results', 'test/platform/text'],
-    main: 'test/fuzz/main.js',
+    folders: ['src', 'test/lists', 'test/trials/fuzz', 'test/engine/results', 'test/platform/text'],
+    main: 'test/trials/fuzz/main.js',
   },
 };
 

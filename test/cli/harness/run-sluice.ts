@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 /** The command as it is installed. */
-const killAtWrite = new URL('../../kill/kill-at-write.mjs', import.meta.url).href;
+const killAtWrite = new URL('../../trials/kill/kill-at-write.mjs', import.meta.url).href;
 const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 export interface Ended {

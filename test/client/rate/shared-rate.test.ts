@@ -3,8 +3,8 @@ import { RequestScheduler, type Outcome } from '../../../src/client/rate/request
 import { intervalOf } from '../../../src/client/rate/rate-limiter.js';
 import type { RateUpdate, SharedRate } from '../../../src/client/rate/shared-rate.js';
 import { DeadlineError } from '../../../src/platform/errors/errors.js';
-import { MemoryDatabase } from '../../simulation/memory/memory-database.js';
-import { openMemoryStore } from '../../simulation/memory/memory-store.js';
+import { MemoryDatabase } from '../../trials/simulation/memory/memory-database.js';
+import { openMemoryStore } from '../../trials/simulation/memory/memory-store.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { limitKinds, sendRequests, underLimit } from './limited-service.js';
 import { caught } from '../test-client.js';

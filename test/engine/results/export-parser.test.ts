@@ -249,7 +249,7 @@ describe('an export with bytes changed at random', () => {
     }
   });
 
-  // test/fuzz/ reads exports with such edits in every way.
+  // test/trials/fuzz/ reads exports with such edits in every way.
   it('is still legal often enough, and broken often enough', () => {
     const edited = fc.sample(fc.array(anyEdit, { minLength: 1, maxLength: 3 }), 2000);
     const refused = edited.filter((edits) => reference(change(edits)) === 'refused');

@@ -1,7 +1,7 @@
 import { beforeEach } from 'vitest';
 import { TestClock } from '../../../src/testing/test-clock.js';
-import { MemoryDatabase } from '../../simulation/memory/memory-database.js';
-import { openMemoryStore } from '../../simulation/memory/memory-store.js';
+import { MemoryDatabase } from '../../trials/simulation/memory/memory-database.js';
+import { openMemoryStore } from '../../trials/simulation/memory/memory-store.js';
 import { describeRunStore } from './run-store-suite.js';
 
 const leaseMs = 30_000;

@@ -8,8 +8,8 @@ import { WorkerLoop } from '../../../../src/engine/runs/execution/worker-loop.js
 import { makeBatch } from '../../driver/driving.js';
 import { exported, runEntry } from '../../stores/example-entries.js';
 import { TestClock } from '../../../../src/testing/test-clock.js';
-import { MemoryDatabase } from '../../../simulation/memory/memory-database.js';
-import { openMemoryStore } from '../../../simulation/memory/memory-store.js';
+import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
+import { openMemoryStore } from '../../../trials/simulation/memory/memory-store.js';
 
 const many = 2000;
 const batches = Array.from({ length: many }, (_, id) => makeBatch(id));

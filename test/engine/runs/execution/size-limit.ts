@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { Client } from '../../../../src/client/client.js';
 import type { ServiceOptions } from '../../../../src/service/index.js';
 import { withService } from '../../../service/with-service.js';
-import { readForm } from '../../../simulation/service/read-form.js';
+import { readForm } from '../../../trials/simulation/service/read-form.js';
 
 /** An upload that came to the service. */
 export interface SeenUpload {

@@ -10,8 +10,8 @@ import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { goodNames } from '../../history/nightly.js';
-import { MemoryDatabase } from '../../../simulation/memory/memory-database.js';
-import { memoryStore } from '../../../simulation/memory/memory-store.js';
+import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
+import { memoryStore } from '../../../trials/simulation/memory/memory-store.js';
 
 const used = { code: 'budget_exhausted' };
 const clock = createFastClock(20);

@@ -8,7 +8,7 @@ import { readStoppedRun } from '../../../../src/engine/runs/reporting/read-statu
 import { run } from '../../../../src/engine/runs/run.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { withFolder, withService } from '../../../service/with-service.js';
-import { Random } from '../../../simulation/random.js';
+import { Random } from '../../../trials/simulation/random.js';
 
 /** What a night's options and list are drawn from. */
 function draw(random: Random) {

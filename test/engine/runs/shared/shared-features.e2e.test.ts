@@ -1,6 +1,6 @@
 import { createFastClock } from '../../../../src/testing/test-clock.js';
-import { MemoryDatabase } from '../../../simulation/memory/memory-database.js';
-import { memoryStore } from '../../../simulation/memory/memory-store.js';
+import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
+import { memoryStore } from '../../../trials/simulation/memory/memory-store.js';
 import { describeSharedFeatures } from './shared-features-suite.js';
 
 const clock = createFastClock(20);

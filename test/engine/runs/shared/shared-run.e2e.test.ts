@@ -17,9 +17,9 @@ import type { Clock } from '../../../../src/platform/waiting/clock.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { startFront } from '../../../cli/harness/front.js';
 import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
-import { MemoryDatabase } from '../../../simulation/memory/memory-database.js';
+import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
 import { eventually } from '../../../client/test-client.js';
-import { memoryStore, openMemoryStore } from '../../../simulation/memory/memory-store.js';
+import { memoryStore, openMemoryStore } from '../../../trials/simulation/memory/memory-store.js';
 
 const addresses = 40;
 const list = [

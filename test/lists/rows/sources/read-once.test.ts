@@ -19,9 +19,9 @@ import {
   durableText,
   memoryFiles,
   textOf,
-} from '../../../simulation/memory/memory-files.js';
-import { Random } from '../../../simulation/random.js';
-import { Life, World } from '../../../simulation/world.js';
+} from '../../../trials/simulation/memory/memory-files.js';
+import { Random } from '../../../trials/simulation/random.js';
+import { Life, World } from '../../../trials/simulation/world.js';
 
 const people = (count: number): { email: string }[] =>
   Array.from({ length: count }, (_, id) => ({ email: `good+${id}@sluice.test` }));
