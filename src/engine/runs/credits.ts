@@ -241,9 +241,9 @@ async function readInTime(
 }
 
 /**
- * The balance at the end of a run, which does not wait long for it.
+ * The balance at the end of a run, which does not wait long for it: the output may be in place.
  *
- * @returns `undefined` when the service does not answer in time
+ * @returns `undefined` when the service does not answer in time, or the run is aborted meanwhile
  */
 async function readLast(
   client: VerificationService,
@@ -252,8 +252,7 @@ async function readLast(
   try {
     return await readInTime(client, surroundings);
   } catch (error) {
-    surroundings.signal.throwIfAborted();
-    if (isSluiceError(error)) return undefined;
+    if (surroundings.signal.aborted || isSluiceError(error)) return undefined;
     throw error;
   }
 }

@@ -524,6 +524,27 @@ it.each(['before', 'after', 'never'])(
   },
 );
 
+it('ends with its summary when it is interrupted once its output is in place', async () => {
+  const what = { answer: { json: { status: 'error' } } };
+  const doubtful = await withService({
+    apiKey: canaryKey,
+    faults: { faults: [{ operation: 'launchBatch', times: 20, what }] },
+  });
+  const other = new Client({ baseUrl: doubtful.service.baseUrl, apiKey: canaryKey });
+  onTestFinished(async () => other.close());
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  const onProgress = ({ stage }: RunProgress): void => {
+    if (stage === 'written') interruption.abort();
+  };
+  const clock = createFastClock();
+  const options = { client: other, clock, batchSize: 10, signal, onProgress };
+  const { email, credits } = await verify(options);
+  expect(email?.reasons).toMatchObject({ launch_error: 6 });
+  // Only the balance would tell.
+  expect(credits.email).toMatchObject({ spent: null, net: null });
+});
+
 it('pays once and gives nothing up while the clock is set on and back by days', async () => {
   const fast = createFastClock();
   let looks = 0;
