@@ -135,8 +135,12 @@ async function reportIfStopped(
     ...omitUndefined({ onMessage, shown }),
   });
   const reports = await openReports(input, to);
+  const list = positionals.map(showLocation).join(', ');
+  const isInPlace = resolvePath(input.cwd, positionals[0] ?? '') === to.path;
+  const table = isInPlace ? options.text('into') : undefined;
   const run: RunContext = {
-    input: positionals.map(showLocation).join(', '),
+    input: list,
+    list: table === undefined ? list : `${table} in ${list}`,
     output: showLocation(asWritten(input.cwd, to.path)),
     program: programName(input),
     stateDir: stateDirectoryOf(to, input),
@@ -242,7 +246,7 @@ async function reportStopped(
   const exitCode = exitCodeOf(error);
   reporter.failed(error);
   const { batches, launched } = reporter.launched();
-  const { input, output, noMoreOpenThan, isStreaming } = run;
+  const { input, list, output, noMoreOpenThan, isStreaming } = run;
   const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
   const { unwritten, status, creditsBefore, next } = await reports.stopped(end, {
     input,
@@ -261,7 +265,7 @@ async function reportStopped(
     // Without a state that can be read, only this process knows what it has launched.
     ...(isStreaming || !status ? paidInVainMessages(batches, launched) : []),
   ]);
-  if (exitCode !== exitCodes.usage && !hasNoRun) reporter.stopped(input, end);
+  if (exitCode !== exitCodes.usage && !hasNoRun) reporter.stopped(list, end);
   return exitCode;
 }
 

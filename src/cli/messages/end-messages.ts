@@ -26,7 +26,8 @@ export function verdictOf(
   { exit_code: exitCode }: Pick<RunEnd, 'exit_code'>,
   warnings: number,
 ): string {
-  const { input, rows, suspect, columns, service, credits, credits_before: earlier } = summary;
+  const { input, output, rows, suspect, columns, service, credits } = summary;
+  const { credits_before: earlier } = summary;
   const types = (['email', 'phone'] as const).flatMap((type) => {
     const tally = summary[type];
     // A second column that is seldom filled makes no list a bad one.
@@ -52,7 +53,9 @@ export function verdictOf(
       : [`${counted(earlier.email + earlier.phone, 'credit')} by earlier runs`]),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
-  return `${input}: ${parts.join(', ')}`;
+  // A database does not say which of its lists it is.
+  const list = output.endsWith(` in ${input}`) ? output : input;
+  return `${list}: ${parts.join(', ')}`;
 }
 
 interface EndOptions {
@@ -248,6 +251,8 @@ export interface RunState {
 
 export interface RunContext extends RunState {
   readonly input: string;
+  /** What it is called in its last line. */
+  readonly list: string;
   readonly output: string;
   /** The command that runs this program again. */
   readonly program: string;

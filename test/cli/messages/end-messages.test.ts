@@ -6,6 +6,7 @@ it('has what earlier runs cost beside what the run itself cost, in the line of a
   const paid = { spent: 250, refunded: 0, net: 250, source: 'cost_objects' };
   const summary = {
     input: 'list.csv',
+    output: 'out.csv',
     rows: 281,
     service: 'https://verify.example.com',
     columns: [],
@@ -18,4 +19,8 @@ it('has what earlier runs cost beside what the run itself cost, in the line of a
   expect(verdictOf({ ...summary, service: 'local' }, { exit_code: 0 }, 0).split(', ')).toEqual([
     'list.csv: 281 rows',
   ]);
+  const inPlace = { input: 'sqlite:crm.db', output: 'people in sqlite:crm.db' };
+  expect(verdictOf({ ...summary, ...inPlace }, { exit_code: 0 }, 0)).toMatch(
+    /^people in sqlite:crm.db: /,
+  );
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { summaryFileSchema } from '../../../../src/index.js';
 import type { Service } from '../../../../src/service/index.js';
+import { askSqlite } from '../../../lists/sql/sqlite/ask-sqlite.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
@@ -82,6 +83,22 @@ describe('a run that stops', () => {
     expect(soFar).toMatchObject({ batches: 3, done: 2, email_credits: 20 });
     expect(report).toContain(soFar?.['so_far']);
     expect(eventsOf(ended, 'resumable')).toMatchObject([{ message: summary.next }]);
+  });
+
+  it('names the table that it verifies', async () => {
+    askSqlite(
+      join(folder, 'crm.db'),
+      'CREATE TABLE people (id INTEGER PRIMARY KEY, email TEXT)',
+      "INSERT INTO people VALUES (1, 'good1@sluice.test') RETURNING 1",
+    );
+    const into = ['-o', 'sqlite:crm.db', '--into', 'people', '--key', 'id', '--max-credits', '0'];
+    const query = ['sqlite:crm.db', '--query', 'SELECT id, email FROM people'];
+    const line = ['verify', ...query, '--email', 'email', '--country', 'US', ...into];
+    const ended = await runInProcess(line, { cwd: folder, env: connectTo(service) });
+    expect(ended.code, ended.stderr).toBe(5);
+    expect(eventsOf(ended, 'stopped_verdict')).toMatchObject([
+      { input: 'people in sqlite:crm.db' },
+    ]);
   });
 
   it('says what it goes on with before anything else, and replaces those reports', async () => {
