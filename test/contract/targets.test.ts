@@ -6,6 +6,7 @@ import {
   type TargetIndustry,
   targetObjectives,
   type TargetObjective,
+  parseTarget,
 } from '../../src/contract/targets.js';
 
 /** Id and meaning, one a line, as the specification lists them. */
@@ -209,4 +210,55 @@ it('types the ids', () => {
   expectTypeOf<17>().not.toExtend<TargetObjective>();
   expectTypeOf<115>().toExtend<TargetIndustry>();
   expectTypeOf<116>().not.toExtend<TargetIndustry>();
+});
+
+const meanings: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  targetAudiences,
+  targetIndustries,
+  targetObjectives,
+};
+
+describe('parseTarget', () => {
+  it.each(Object.entries(meanings))('takes every id and meaning of %s', (_, table) => {
+    for (const [id, meaning] of Object.entries(table)) {
+      expect(parseTarget(table, Number(id))).toBe(Number(id));
+      expect(parseTarget(table, id)).toBe(Number(id));
+      expect(parseTarget(table, meaning)).toBe(Number(id));
+      expect(parseTarget(table, ` \t${meaning.toUpperCase()} \n`)).toBe(Number(id));
+      expect(parseTarget(table, meaning.toLowerCase())).toBe(Number(id));
+    }
+  });
+
+  it.each([
+    '',
+    ' ',
+    '0',
+    '24',
+    '-1',
+    '1.5',
+    '1e0',
+    '01',
+    '+1',
+    'NaN',
+    '1 Agency / Consultants',
+    'Agency',
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    'length',
+  ])('finds nothing for %o', (given) => {
+    expect(parseTarget(targetAudiences, given)).toBeUndefined();
+  });
+
+  it.each([0, -1, -0, 24, 1.5, NaN, Infinity, 2 ** 53])(
+    'finds nothing for the number %d',
+    (given) => {
+      expect(parseTarget(targetAudiences, given)).toBeUndefined();
+    },
+  );
+
+  it('gives an id of the table', () => {
+    expectTypeOf(parseTarget(targetAudiences, 1)).toEqualTypeOf<TargetAudience | undefined>();
+  });
 });

@@ -7,6 +7,7 @@ import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { offlineEngine } from '../../../src/service/verification/offline-engine.js';
 import { Wire } from '../wire.js';
 import { ServiceClock, withFolder, withService } from '../with-service.js';
+import { KeyedMutex } from '../../../src/service/batches/batch-jobs.js';
 
 async function untilFailed(wire: Wire, uuid: string) {
   while ((await wire.status(uuid)) !== 'internal_error');
@@ -112,5 +113,41 @@ describe('work behind the requests', () => {
     expect(await wire.status(uuid)).toBe('verification_ongoing');
     await clock.advance(1);
     await wire.until(uuid, 'verification_done');
+  });
+});
+
+const soon = () =>
+  new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
+
+describe('turns', () => {
+  it('let one name act one after another, and others meanwhile', async () => {
+    const turns = new KeyedMutex();
+    const log: string[] = [];
+    const act = (name: string, step: string) =>
+      turns.take(name, async () => {
+        log.push(`${name}${step} begins`);
+        await soon();
+        log.push(`${name}${step} ends`);
+        return step;
+      });
+    const results = await Promise.all([act('a', '1'), act('a', '2'), act('b', '1')]);
+    expect(results).toEqual(['1', '2', '1']);
+    expect(log.filter((line) => line.startsWith('a'))).toEqual([
+      'a1 begins',
+      'a1 ends',
+      'a2 begins',
+      'a2 ends',
+    ]);
+    expect(log.indexOf('b1 begins')).toBeLessThan(log.indexOf('a2 begins'));
+  });
+
+  it('go on after one that failed', async () => {
+    const turns = new KeyedMutex();
+    const failed = turns.take('a', () => Promise.reject(new Error('no')));
+    const next = turns.take('a', () => Promise.resolve('yes'));
+    await expect(failed).rejects.toThrow('no');
+    expect(await next).toBe('yes');
   });
 });

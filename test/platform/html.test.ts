@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html, createPageLook, page } from '../../../src/platform/html.js';
-import { unicodeText } from '../text/unicode-text.js';
+import { html, createPageLook, page } from '../../src/platform/html.js';
+import { unicodeText } from './text/unicode-text.js';
 import { createHash } from 'node:crypto';
 
 describe('a piece of a page', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseServerUrl } from '../../../../src/lists/sql/database-url.js';
+import { parseServerUrl } from '../../../src/lists/sql/database-url.js';
 
 describe('the URL of a server', () => {
   const parse = (text: string) => parseServerUrl(text, ['postgres', 'postgresql']);

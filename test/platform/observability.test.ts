@@ -11,9 +11,9 @@ import {
   run,
   streamRun,
   type RunOptions,
-} from '../../../src/index.js';
-import { createFastClock } from '../../../src/testing/test-clock.js';
-import { createService, type ServiceOptions } from '../../../src/service/index.js';
+} from '../../src/index.js';
+import { createFastClock } from '../../src/testing/test-clock.js';
+import { createService, type ServiceOptions } from '../../src/service/index.js';
 
 type Told = Readonly<Record<string, unknown>> & { readonly channel: string };
 
