@@ -280,7 +280,7 @@ export const catalogue = {
     sentence: made,
   }),
   not_started: notice({
-    when: 'A person does not start the command that was shown, or interrupts it before it begins.',
+    when: 'A person does not start the command that was shown, or interrupts it before anything is sent.',
     example: { is_interrupted: false },
     variants: [{ is_interrupted: true }],
     sentence: ({ is_interrupted: isInterrupted }) =>
@@ -305,7 +305,10 @@ export const catalogue = {
       foreign: undefined as Parameters<typeof foreignNumbersSentence>[1] | undefined,
       unfit: undefined as Parameters<typeof unfitNumbersSentence>[0] | undefined,
     },
-    variants: [{ doubt: 'unfit', unfit: { cells: 12, of: 60 } }],
+    variants: [
+      { doubt: 'unfit', unfit: { cells: 12, of: 60 } },
+      { doubt: 'unfit', unfit: { cells: 3, of: 3, read_as: 'DE' } },
+    ],
     sentence({
       column,
       type,
@@ -530,12 +533,15 @@ export const catalogue = {
       `${input}: ${unit} ${number} is read as the header, and what is above it as a title; --skip-rows ${number - 1} confirms this, --skip-rows 0 reads the first ${unit} as the header`,
   }),
   footer_found: warning({
-    when: 'Lines below the last row were taken for a footer. `first`: of a sheet, the number of its first row; no output has it.',
+    when: 'Lines below the last row were taken for a footer. `first`: of a sheet, the number of its first row; no output has it. Lines are in an output of all rows in the same format.',
     example: { input: 'list.csv', unit: 'line', count: 2, first: undefined as number | undefined },
     variants: [{ input: 'list.xlsx', unit: 'row', first: 83 }],
     sentence({ input, unit, count, first }) {
       const from = first === undefined ? '' : ` (row ${first}${count > 1 ? ' and below' : ''})`;
-      const lost = first === undefined ? '' : `, and ${areOrIs(count)} not in the output`;
+      const lost =
+        first === undefined
+          ? `, and only an output of all rows in the same format has ${count === 1 ? 'it' : 'them'}`
+          : `, and ${areOrIs(count)} not in the output`;
       return count === 1
         ? `${input}: the last ${unit}${from} is read as a footer, not as a row${lost}; --skip-footer 1 confirms this, --skip-footer 0 reads it as a row`
         : `${input}: the last ${count} ${unit}s${from} are read as a footer, not as rows${lost}; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`;
@@ -816,11 +822,6 @@ export const catalogue = {
       message: 'run the same command again: it goes on and completes the output',
     },
     sentence: made,
-  }),
-  not_resumable: info({
-    when: 'A run was stopped that has saved nothing.',
-    example: {},
-    sentence: () => 'no progress was saved: the same command starts from the beginning',
   }),
   stopped_at_once: notice({
     when: 'The process was asked a second time to stop.',

@@ -203,7 +203,8 @@ export function stopMessages(
   }
   if (!status) {
     if (store) return [message('resumable', { state: null, message: next })];
-    return error instanceof Interruption && isBegun ? [message('not_resumable', {})] : [];
+    const isUnsent = error instanceof Interruption && isBegun;
+    return isUnsent ? [message('not_started', { is_interrupted: true })] : [];
   }
   const { stateDir: state, launchedCredits } = status;
   const is_paid = launchedCredits.email + launchedCredits.phone > 0;

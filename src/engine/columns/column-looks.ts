@@ -27,7 +27,7 @@ export interface ColumnLooks {
   readonly rows: number[];
   /** Of phone numbers, where all rows share a country. */
   readonly callingCodes: CallingCodeTally | undefined;
-  /** Of phone numbers, where rows have countries of their own. */
+  /** Of phone numbers. */
   readonly countryFit: CountryFitTally | undefined;
 }
 
@@ -47,7 +47,7 @@ export function createLooks(type: VerificationType, only: CountryCode | undefine
     examples: [],
     rows: [],
     callingCodes: type === 'phone' && only ? new CallingCodeTally(only) : undefined,
-    countryFit: type === 'phone' && !only ? new CountryFitTally() : undefined,
+    countryFit: type === 'phone' ? new CountryFitTally(only) : undefined,
   };
 }
 
@@ -184,28 +184,41 @@ class CallingCodeTally {
   }
 }
 
-/** Phone numbers without a calling code that are none of their row's country. */
+/** Phone numbers without a calling code that do not look like numbers of their row's country. */
 export interface UnfitNumbers {
   readonly cells: number;
   /** How many without one were examined. */
   readonly of: number;
+  /** The country given for all rows; absent where rows have countries of their own. */
+  readonly read_as?: string;
 }
 
 /** All of the first numbers are examined, then one of so many: the validity of a number is slow to find. */
 const allOfFirst = 1000;
 const oneOf = 64;
 const leastUnfit = 0.1;
+/** Where one country is given for all rows, some numbers of a list are merely wrong. */
+const leastOfOnly = { cells: 2, share: 0.5 };
 
 /** Counts numbers that are no valid ones of their row's country. A calling code means the same in all rows. */
 class CountryFitTally {
+  readonly #only: CountryCode | undefined;
   #seen = 0;
   #examined = 0;
   #unfit = 0;
 
-  add(cell: CellText, country: CountryCode): void {
-    if (typeof cell !== 'string' || hasCallingCode(cell)) return;
+  constructor(only: CountryCode | undefined) {
+    this.#only = only;
+  }
+
+  /** Counts a cell. @returns whether it is one to examine */
+  isNextExamined(): boolean {
     this.#seen += 1;
-    if (this.#seen > allOfFirst && this.#seen % oneOf > 0) return;
+    return this.#seen <= allOfFirst || this.#seen % oneOf === 0;
+  }
+
+  examine(cell: CellText, country: CountryCode): void {
+    if (typeof cell !== 'string' || hasCallingCode(cell)) return;
     const fits = mayBeOf(country, cell);
     if (fits === undefined) return;
     this.#examined += 1;
@@ -216,7 +229,9 @@ class CountryFitTally {
   unfit(): UnfitNumbers | undefined {
     const cells = this.#unfit;
     const of = this.#examined;
-    return cells < leastCells || cells < of * leastUnfit ? undefined : { cells, of };
+    const least = this.#only ? leastOfOnly : { cells: leastCells, share: leastUnfit };
+    if (cells < least.cells || cells < of * least.share) return undefined;
+    return { cells, of, ...(this.#only && { read_as: this.#only }) };
   }
 }
 

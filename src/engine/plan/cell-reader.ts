@@ -264,7 +264,9 @@ export class CellReader {
     // Digits sent as written have their calling code.
     if (family && family === plan?.family) looks.callingCodes?.addDomestic(length === count);
     else looks.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
-    looks.countryFit?.add(plainText(count), country);
+    if (looks.countryFit?.isNextExamined() === true) {
+      looks.countryFit.examine(chunk.text(row, position), country);
+    }
     const isSuppressed =
       this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true ||
       this.#suppressed?.hasNational(number, country) === true;
@@ -302,8 +304,9 @@ export class CellReader {
       this.#setReason(place, address.reason);
       return;
     }
-    this.#looksOf(index).callingCodes?.add(cell, address.line);
-    this.#looksOf(index).countryFit?.add(cell, country);
+    const { callingCodes, countryFit } = this.#looksOf(index);
+    callingCodes?.add(cell, address.line);
+    if (countryFit?.isNextExamined() === true) countryFit.examine(cell, country);
     if (this.#isSuppressed(type, address.key, country)) {
       this.#setReason(place, 'suppressed');
       return;

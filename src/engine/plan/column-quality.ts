@@ -39,7 +39,7 @@ export interface DoubtfulColumn {
   readonly ambiguousCountry?: string | undefined;
   /** Phone numbers of other countries than the given one; absent where they are few. */
   readonly foreign?: ForeignNumbers | undefined;
-  /** Phone numbers without a calling code that are none of their row's country; absent where they are few. */
+  /** Phone numbers without a calling code that do not look like their row's country's; absent where few. */
   readonly unfit?: UnfitNumbers | undefined;
 }
 
@@ -49,7 +49,8 @@ export interface DoubtOptions {
    * Called and awaited before anything is sent, when more than half of a column's cells do not look like
    * their type, many phone numbers may lack the `+` of a calling code (half of them, or a twentieth that
    * would be mobile numbers), more than a tenth of the calling codes are of other countries than `country`, or
-   * a tenth of the numbers without one are none of their row's country. Returns whether to continue.
+   * a tenth of the numbers without one are none of their row's country (half, where `country` is that of all
+   * rows). Returns whether to continue.
    * @default the run continues
    */
   readonly onDoubtfulColumns?:

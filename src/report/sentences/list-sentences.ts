@@ -1,4 +1,4 @@
-import type { ForeignNumbers } from '../../engine/columns/column-looks.js';
+import type { ForeignNumbers, UnfitNumbers } from '../../engine/columns/column-looks.js';
 import type { CountryProblems, UnknownCountry, OddShare } from '../../engine/summary/figures.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
@@ -119,14 +119,10 @@ export function foreignNumbersSentence(
   return `${first}; ${others}, and without ${optionName('country')} not sent`;
 }
 
-export function unfitNumbersSentence({
-  cells,
-  of,
-}: {
-  readonly cells: number;
-  /** How many were examined. */
-  readonly of: number;
-}): string {
+export function unfitNumbersSentence({ cells, of, read_as: country }: UnfitNumbers): string {
+  if (country !== undefined) {
+    return `${grouped(cells)} of ${counted(of, 'number')} without a calling code ${cells === 1 ? 'does not look like a number' : 'do not look like numbers'} of ${country}, and would be read as such: give the country of the list (${optionName('country')}), or write the numbers with +`;
+  }
   const are = cells === 1 ? 'is not a number' : 'are not numbers';
   return `${grouped(cells)} of ${counted(of, 'number')} without a calling code ${are} of the country of the row: correct the column of countries (${optionName('countryColumn')}), or write the numbers with +`;
 }

@@ -83,6 +83,11 @@ export class NumberingPlan {
     );
   }
 
+  /** Whether numbers with ten digits and with one fewer and one more exist side by side. */
+  get hasVariedLengths(): boolean {
+    return [9, 10, 11].every((length) => this.possibleLengths.has(length));
+  }
+
   mayHavePrefix(digits: Uint8Array, from: number, to: number): boolean {
     return (
       this.#nationalPrefix !== undefined && beginWithOne(digits, from, to, this.#nationalStarts)

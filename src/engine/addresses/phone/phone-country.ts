@@ -53,15 +53,21 @@ export function fitsCountry(cell: string, country: CountryCode): boolean {
   return number !== undefined && isFixedOrMobile(number) && phoneCountry(number) === country;
 }
 
+/** `(415) 555-0100`, `415-555-0100` */
+const northAmerican = /^(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])[2-9]\d\d[-.]\d{4}$/;
+
 /**
- * Whether one reading of a phone cell is a valid number with the calling code of a country.
+ * Whether one reading of a phone cell is a valid number with the calling code of a country, and it is not
+ * written as a number of North America where numbers vary in length: there, any ten digits may be valid.
  *
  * @returns `undefined` where it is not made of digits and separators, or the country's numbers are not known
  */
 export function mayBeOf(country: CountryCode, cell: string): boolean | undefined {
   const digits = phoneDigits(barePhone(trimCell(cell)));
-  const family = planOf(country)?.family;
+  const plan = planOf(country);
+  const family = plan?.family;
   if (!digits || !family) return undefined;
+  if (northAmerican.test(trimCell(cell)) && plan.hasVariedLengths) return false;
   return possibleNumbers(digits, country).some(
     (number) => isOneNumber(number) && familyOf(number.slice(1)) === family,
   );

@@ -101,7 +101,9 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
     return isTotalAlone(lower) ? 'total' : 'text';
   }
   const isOfAmounts = isTotalAlone(lower) || isTotalWithFigure(lower);
-  return isOfAmounts && others.every(isAmount) ? 'marked' : undefined;
+  // Salesforce writes `Total`, `Count` and the figure side by side.
+  const amounts = others.filter((text) => !isTotalAlone(text.toLowerCase()));
+  return isOfAmounts && amounts.length > 0 && amounts.every(isAmount) ? 'marked' : undefined;
 }
 
 /** A sum or a count, not a number to dial: `1,234.50 €`, `97 %`, `12`. */

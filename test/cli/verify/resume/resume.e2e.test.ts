@@ -420,11 +420,14 @@ describe('signals', () => {
   });
 
   it('leaves nothing when nothing was sent yet', async () => {
-    const running = startSluice(command.with(1, '-'), { cwd: folder, keepInputOpen: true });
+    const log = [...command.with(1, '-'), '--json-log'];
+    const running = startSluice(log, { cwd: folder, keepInputOpen: true });
     await exists(journal);
     running.child.stdin.write(listOf(5));
     running.child.kill('SIGTERM');
-    expect((await running.ended).code).toBe(143);
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toMatchObject({ code: 143 });
+    expect(eventsOf({ events: parseLog(stderr) }, 'not_started')).toHaveLength(1);
     expect(await readdir(folder)).toEqual(['list.csv']);
   });
 });

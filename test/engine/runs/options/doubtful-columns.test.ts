@@ -172,6 +172,15 @@ describe('onDoubtfulColumns', () => {
     expect(await told(numbers(10, 'Tel. 030 '), 'FR')).toEqual([]);
   });
 
+  it('is told of numbers that do not look like those of the one country for all rows', async () => {
+    const american = ['(415) 555-0100', '(212)555-0101', '303-555-0102', '+1 415 555 0103'];
+    const [told, ...more] = await estimated([...american, '0151 23456789']);
+    expect(more).toEqual([]);
+    expect(told?.unfit).toEqual({ cells: 3, of: 4, read_as: 'DE' });
+    expect(await estimated(['(415) 555-0100', '0151 23456789', '030 901820'])).toEqual([]);
+    expect(await estimated(['(415) 555-0100', '415 5550100', '04155 501000'])).toEqual([]);
+  });
+
   it.each([
     // [with the country's own code, without one, abroad]: people write a + for those abroad alone.
     [1000, 0, 100],
