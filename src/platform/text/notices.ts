@@ -370,6 +370,12 @@ export const notices = {
     sentence: ({ table, columns }) =>
       `names of columns that are too long are shortened in ${table}: ${columns.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`).join(', ')}`,
   }),
+  float_rounded: define({
+    when: 'Rows of MySQL or MariaDB have a column of `FLOAT`, which these databases print with six digits.',
+    example: { column: 'ratio', table: 'contacts' },
+    sentence: ({ column, table }) =>
+      `column ${JSON.stringify(column)} is a FLOAT, which the server prints with six digits, and ${table} gets no more: CAST(… AS DOUBLE) in the query keeps all`,
+  }),
   digits_lost: define({
     when: 'The type of a column drops zeros and a plus before digits.',
     example: { column: 'mobile', type: 'bigint' },

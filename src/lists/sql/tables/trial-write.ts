@@ -24,6 +24,7 @@ import type { SourceReading } from '../../rows/source.js';
 import { checkingRefuser, withRowOf, type DatabaseFailure } from '../database-failure.js';
 import type { TableAccess } from './table-access.js';
 import type { TablePlan } from './table-plan.js';
+import { TableReading } from './table-reading.js';
 
 /**
  * Performs a complete writing with a few staged rows, under the real constraints, and rolls it back.
@@ -188,7 +189,7 @@ export async function trySamples<Database extends Connection>(
     };
     const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
     const planned = await plan(connection, opening);
-    for (const each of noticesOf(planned, access.into)) columns.onNotice?.(each);
+    for (const each of noticesOf(planned, reading, access.into)) columns.onNotice?.(each);
     const tried = async (): Promise<void> => {
       const writing = await access.stage(connection, planned, opening, patienceMs);
       const exists = planned.mode === 'upsert' || planned.mode === 'update';
@@ -215,9 +216,21 @@ export async function trySamples<Database extends Connection>(
 }
 
 /** Notices about unexpected treatment. */
-function noticesOf({ unguarded, renamed }: TablePlan, table: string): readonly Notice[] {
+function noticesOf(
+  { mode, unguarded, renamed }: TablePlan,
+  reading: SourceReading,
+  table: string,
+): readonly Notice[] {
+  const rounded = mode === 'update' ? [] : roundedColumns(reading);
   return [
+    ...rounded.map((column) => notice('float_rounded', { column, table })),
     ...unguarded.map((column) => notice('unguarded_column', { column, table })),
     ...(renamed.length > 0 ? [notice('names_shortened', { table, columns: renamed })] : []),
   ];
+}
+
+/** MySQL prints fewer digits of a float than it holds. */
+function roundedColumns(reading: SourceReading): readonly string[] {
+  if (!(reading instanceof TableReading) || reading.form.dialect !== 'mysql') return [];
+  return reading.header.filter((_, at) => reading.kinds[at]?.name === 'float32');
 }

@@ -39,6 +39,29 @@ test('a key whose cells print rounded is refused before anything is paid', async
   expect(await verifying.charges()).toBe(0);
 });
 
+test('a float is said to lose digits in another table, and not where its rows come from', async () => {
+  const { ask, sink, source, table } = await mariadb.open();
+  await ask(
+    `CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80), ratio FLOAT)`,
+    `INSERT INTO ${table} VALUES (1, 'good1@sluice.test', 123456.789)`,
+  );
+  const verifying = await startVerifying();
+  const codesInto = async (into: string): Promise<readonly unknown[]> => {
+    const codes: unknown[] = [];
+    await verifying.run({
+      source: source(`SELECT id, email, ratio FROM ${table}`),
+      sink: sink({ into, key: 'id' }),
+      email: ['email'],
+      onProgress: (progress) => {
+        if (progress.stage === 'notice') codes.push(progress.code);
+      },
+    });
+    return codes;
+  };
+  expect(await codesInto(`${table}_copy`)).toContain('float_rounded');
+  expect(await codesInto(table)).not.toContain('float_rounded');
+});
+
 test('a table of an engine without transactions is refused for that, before anything is paid', async () => {
   const { ask, sink, source, table } = await mariadb.open();
   await ask(`CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80)) ENGINE=MyISAM`);
