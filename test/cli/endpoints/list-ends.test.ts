@@ -29,7 +29,9 @@ it('names the query that reads what the run needs', () => {
   const query = "select * from crm.contacts where note <> 'x'";
   expect(() => {
     check(query, undefined, undefined, named);
-  }).toThrow(`--query 'select id, "E-Mail", country from crm.contacts where note <> '\\''x'\\'''`);
+  }).toThrow(
+    `--query 'select "id", "E-Mail", "country" from crm.contacts where note <> '\\''x'\\'''`,
+  );
 });
 
 it.each([
