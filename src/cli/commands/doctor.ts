@@ -192,26 +192,24 @@ async function checkService(
     ];
   } catch (error) {
     signal.throwIfAborted();
-    const status = report?.status;
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      return [
-        passed('service', `${baseUrl} answers`),
-        failed('key', error),
-        ...checkClock(report, clock),
-      ];
-    }
-    const broken = transportErrorIn(error);
-    const silence = broken
-      ? `cannot reach ${new URL(baseUrl).host}: ${broken.reason}`
-      : `${baseUrl} has not answered within ${patienceMs / 1000} s`;
-    const isSilent = broken !== undefined || (dead.aborted && status === undefined);
-    return [
-      isSilent ? failed('service', silence, exitCodes.serviceFailing) : failed('service', error),
-      ...checkClock(report, clock),
-    ];
+    const isSilent = dead.aborted && report?.status === undefined;
+    return [...failedChecks(error, baseUrl, isSilent), ...checkClock(report, clock)];
   } finally {
     await client.close();
   }
+}
+
+/** @param isSilent whether no answer came in time */
+function failedChecks(error: unknown, baseUrl: string, isSilent: boolean): readonly Check[] {
+  if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+    return [passed('service', `${baseUrl} answers`), failed('key', error)];
+  }
+  const broken = transportErrorIn(error);
+  if (!broken && !isSilent) return [failed('service', error)];
+  const silence = broken
+    ? `cannot reach ${new URL(baseUrl).host}: ${broken.reason}`
+    : `${baseUrl} has not answered within ${patienceMs / 1000} s`;
+  return [failed('service', silence, exitCodes.serviceFailing)];
 }
 
 function transportErrorIn(error: unknown): TransportError | undefined {

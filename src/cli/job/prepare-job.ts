@@ -110,12 +110,8 @@ export async function prepareJob(
         maxUnknown: { ...maxUnknown, suspect: reports.watch(maxUnknown.suspect) },
       }),
       onProgress,
-      // The doubts shown in the plan were agreed to with it: they only count as warnings.
       onDoubtfulColumns: isCostShown
-        ? (columns) => {
-            reporter.doubtful(columns);
-            return true;
-          }
+        ? reportDoubts(reporter)
         : askAboutColumns(options, person, { reporter, signal }),
     },
     target,
@@ -152,6 +148,14 @@ async function findOutputs(
   await refuseSuppressed(suppress, outputs, input);
   await reports.keepApart(filesAmong([...from, ...suppress, ...outputs].map(pathOf)));
   return outputs.map(pathOf);
+}
+
+/** Doubts that were shown in the plan were agreed to with it: they only count as warnings. */
+function reportDoubts(reporter: Reporter): NonNullable<RunOptions['onDoubtfulColumns']> {
+  return (columns) => {
+    reporter.doubtful(columns);
+    return true;
+  };
 }
 
 /** Existing files keep their permissions, which may be wider than the input's. */

@@ -94,6 +94,14 @@ export function leftMessages(
   ];
 }
 
+interface Dropping {
+  readonly target: Target;
+  readonly options: ParsedOptions<PatienceOption | 'quiet' | 'yes' | 'delete-batches'>;
+  readonly person: Person;
+  readonly reporter: Reporter;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reports what is lost with the run that `--fresh` drops, and asks. Deletes its batches where
  * `--delete-batches` or the person says so, else reports what stays on the service. Batches of the in-process
@@ -102,22 +110,8 @@ export function leftMessages(
  * @throws ConfigurationError when the person at the terminal keeps the run; ApiError when the service cannot
  * be asked
  */
-export async function dropOldRun(
-  stateDir: string,
-  {
-    target,
-    options,
-    person,
-    reporter,
-    signal,
-  }: {
-    readonly target: Target;
-    readonly options: ParsedOptions<PatienceOption | 'quiet' | 'yes' | 'delete-batches'>;
-    readonly person: Person;
-    readonly reporter: Reporter;
-    readonly signal: AbortSignal;
-  },
-): Promise<void> {
+export async function dropOldRun(stateDir: string, dropping: Dropping): Promise<void> {
+  const { target, options, person, reporter, signal } = dropping;
   const status = await findStatus(stateDir);
   if (!status) return;
   await confirmDiscard('--fresh', status, {
@@ -144,6 +138,18 @@ export async function dropOldRun(
     reporter.report([kept('not_asked')]);
     return;
   }
+  try {
+    await deleteUploads(stateDir, dropping);
+  } catch (error) {
+    if (!isSluiceError(error, 'state_mismatch')) throw error;
+    reporter.report([kept('other_account')]);
+  }
+}
+
+async function deleteUploads(
+  stateDir: string,
+  { target, options, reporter, signal }: Dropping,
+): Promise<void> {
   const connection = await connect(target, options, undefined, { onOutage: reporter.outage });
   try {
     const { deleted, left, launched } = await abandonRun({
@@ -156,9 +162,6 @@ export async function dropOldRun(
       message('uploads_deleted', { batches: deleted }),
       ...leftMessages(left, launched),
     ]);
-  } catch (error) {
-    if (!isSluiceError(error, 'state_mismatch')) throw error;
-    reporter.report([kept('other_account')]);
   } finally {
     await connection.close();
   }

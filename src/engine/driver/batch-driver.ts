@@ -121,7 +121,7 @@ class Drive {
     if (!options.checkBeforeLaunch) return false;
     const look = async (): Promise<BatchState> =>
       (await options.checkBeforeLaunch?.(this.#batch, before)) ?? before;
-    await this.#become(await (options.inTurn?.(look) ?? look()));
+    await this.#become(await options.inTurn(look));
     if ('uuid' in this.#state && this.#state.uuid !== undefined) {
       options.uuids.mustTake(this.#state.uuid, this.#requests.nameOf(this.#state));
     }
@@ -163,20 +163,20 @@ class Drive {
   async #perform(step: RequestStep): Promise<BatchEvent> {
     const { account } = this.#options;
     const sentAs = step === 'upload' ? this.#requests.nameOf(this.#state) : undefined;
-    await account?.confirm();
+    await account.confirm();
     let event: BatchEvent;
     try {
       const request = async (): Promise<BatchEvent> =>
         this.#requests.make(step, this.#state, async (asked) => this.#inTime(asked));
-      event = await (this.#options.inTurn?.(request) ?? request());
+      event = await this.#options.inTurn(request);
     } catch (error) {
       await this.#noteUnsent(step);
       // The reason of an abort may be another batch's error: it says nothing about this one.
       this.#options.signal.throwIfAborted();
-      await account?.confirm(sentAs);
+      await account.confirm(sentAs);
       return this.#explain(step, error);
     }
-    await account?.confirm(sentAs);
+    await account.confirm(sentAs);
     if (event.of === 'status' && event.status !== 'parsing_content') this.#refusal = undefined;
     return event;
   }

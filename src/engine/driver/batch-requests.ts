@@ -56,8 +56,8 @@ export interface DrivePorts extends LaunchPorts {
   readonly gate: LaunchGate;
   readonly claim: BatchClaim;
   readonly uuids: UploadRegistry;
-  /** The account of the run. @default not checked */
-  readonly account?: OneAccount;
+  /** The account of the run. */
+  readonly account: OneAccount;
   /** Sizes that the service has refused for any batch of the run. */
   readonly refusedSizes: RefusedSizes;
   readonly clock: Clock;
@@ -75,11 +75,11 @@ export interface DrivePorts extends LaunchPorts {
    */
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
   /** Called each time that the service gives an unknown status. */
-  onUnknownStatus?(status: string, name: string): void;
+  onUnknownStatus(status: string, name: string): void;
   /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
-  onOddStatus?(fact: OddFact, name: string): void;
-  /** Makes a request in its turn. @default at once */
-  inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
+  onOddStatus(fact: OddFact, name: string): void;
+  /** Makes a request in its turn. */
+  inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**
    * Called once: when the batch has passed preparation, or has ended before. Not when it was too large, which
    * says nothing about the others.
@@ -190,11 +190,11 @@ export class BatchRequests {
     if (this.#isOfAnother(answer, state)) return { of: 'another' };
     this.status = answer.status;
     if (!knownStatuses.has(answer.status)) {
-      this.#options.onUnknownStatus?.(answer.status, this.nameOf(state));
+      this.#options.onUnknownStatus(answer.status, this.nameOf(state));
     }
     const { type } = this.#batch.group;
     this.charge = findCharge(type, answer) ?? this.charge;
-    if (isCostOdd(this.#batch, answer)) this.#options.onOddStatus?.('cost', this.nameOf(state));
+    if (isCostOdd(this.#batch, answer)) this.#options.onOddStatus('cost', this.nameOf(state));
     this.#counted = countVerified(type, answer) ?? this.#counted;
     return { of: 'status', status: answer.status };
   }
@@ -211,7 +211,7 @@ export class BatchRequests {
     if (!sign) return false;
     if (!isOpenToDoubt(state)) {
       if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
-      if (sign !== 'name' && sign !== 'launched') this.#options.onOddStatus?.(sign, name);
+      if (sign !== 'name' && sign !== 'launched') this.#options.onOddStatus(sign, name);
       return false;
     }
     if (!uuids.isMeant(sign)) return false;

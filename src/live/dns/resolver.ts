@@ -61,6 +61,7 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
   const ending = new AbortController();
   // Every query listens to it.
   setMaxListeners(0, ending.signal);
+  const asking: Asking = { codec, timeoutMs, signal: ending.signal };
 
   async function lookUp(name: string, type: DnsType): Promise<Known> {
     let at = name;
@@ -70,11 +71,7 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
       if (message.kind === 'failed') return failure(message.reason);
       ttlSeconds = Math.min(ttlSeconds, message.ttlSeconds);
       if (message.kind !== 'alias') {
-        const answer: DnsAnswer =
-          message.kind === 'found'
-            ? { kind: 'found', records: message.records }
-            : { kind: message.kind };
-        return { answer, ttlMs: Math.min(ttlSeconds * 1000, longestTtlMs) };
+        return { answer: answerOf(message), ttlMs: Math.min(ttlSeconds * 1000, longestTtlMs) };
       }
       at = message.target;
     }
@@ -85,39 +82,12 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
     let reason = 'no server is configured';
     for (let round = 0; round < rounds; round += 1) {
       for (const server of servers) {
-        const message = await slots(async () => askServer(server, name, type));
+        const message = await slots(async () => askServer(server, { name, type }, asking));
         if (message.kind !== 'failed') return message;
         ({ reason } = message);
       }
     }
     return { kind: 'failed', reason };
-  }
-
-  async function askServer(server: DnsServer, name: string, type: DnsType): Promise<Settled> {
-    let extended = true;
-    let ask = queryOverUdp;
-    // At most: over UDP, without extensions, over TCP.
-    for (let turn = 0; turn < 3; turn += 1) {
-      const query = { id: randomInt(0x1_0000), name, type, extended };
-      let message: DnsMessage | undefined;
-      try {
-        const bytes = encodeQuery(codec, query);
-        await ask({
-          server,
-          query: bytes,
-          timeoutMs,
-          signal: ending.signal,
-          isAnswer: (answer) => (message = readMessage(codec, answer, query)) !== undefined,
-        });
-      } catch (error) {
-        return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
-      }
-      if (message === undefined) break;
-      if (message.kind === 'truncated') ask = queryOverTcp;
-      else if (message.kind === 'not_understood') extended = false;
-      else return message;
-    }
-    return { kind: 'failed', reason: 'the server does not understand' };
   }
 
   return {
@@ -126,23 +96,64 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
       const known = kept.get(key);
       // A key belongs to one type, and so does its cached value.
       if (known) return known as DnsAnswer<Type>;
-      let asking = underWay.get(key);
-      if (asking === undefined) {
-        asking = lookUp(name, type);
-        underWay.set(key, asking);
-        void asking.then(({ answer, ttlMs }) => {
+      let lookup = underWay.get(key);
+      if (lookup === undefined) {
+        lookup = lookUp(name, type);
+        underWay.set(key, lookup);
+        void lookup.then(({ answer, ttlMs }) => {
           underWay.delete(key);
           kept.put(key, answer, ttlMs);
         });
       }
-      const { answer } = await orAborted(asking, signal);
+      const { answer } = await orAborted(lookup, signal);
       return answer as DnsAnswer<Type>;
     },
     close: () => ending.abort(new Error('the resolver is closed')),
   };
 }
 
+interface Asking extends Pick<ResolverOptions, 'codec' | 'timeoutMs'> {
+  readonly signal: AbortSignal;
+}
+
+async function askServer(
+  server: DnsServer,
+  asked: { readonly name: string; readonly type: DnsType },
+  { codec, timeoutMs, signal }: Asking,
+): Promise<Settled> {
+  let extended = true;
+  let ask = queryOverUdp;
+  // At most: over UDP, without extensions, over TCP.
+  for (let turn = 0; turn < 3; turn += 1) {
+    const query = { id: randomInt(0x1_0000), ...asked, extended };
+    let message: DnsMessage | undefined;
+    try {
+      const bytes = encodeQuery(codec, query);
+      await ask({
+        server,
+        query: bytes,
+        timeoutMs,
+        signal,
+        isAnswer: (answer) => (message = readMessage(codec, answer, query)) !== undefined,
+      });
+    } catch (error) {
+      return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+    }
+    if (message === undefined) break;
+    if (message.kind === 'truncated') ask = queryOverTcp;
+    else if (message.kind === 'not_understood') extended = false;
+    else return message;
+  }
+  return { kind: 'failed', reason: 'the server does not understand' };
+}
+
 type Settled = Exclude<DnsMessage, { kind: 'truncated' | 'not_understood' }>;
+
+function answerOf(message: Exclude<Settled, { kind: 'alias' | 'failed' }>): DnsAnswer {
+  return message.kind === 'found'
+    ? { kind: 'found', records: message.records }
+    : { kind: message.kind };
+}
 
 function failure(reason: string): Known {
   return { answer: { kind: 'failed', reason }, ttlMs: failureTtlMs };

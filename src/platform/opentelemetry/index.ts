@@ -1,44 +1,18 @@
-import type * as openTelemetry from '@opentelemetry/api';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
-import type {
-  Attributes,
-  Context,
-  Counter,
-  Meter,
-  MeterProvider,
-  Span,
-  SpanContext,
-  Tracer,
-  TracerProvider,
-} from '@opentelemetry/api';
+import type { Counter, Meter, MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { refuseMissingPackage } from '../optional-package.js';
+import { httpAttributes, traceInto, type OpenTelemetryApi } from './trace-into.js';
 import {
   diagnosticsChannels,
   type DiagnosticsListeners,
   type RequestEvent,
-  type Scope,
 } from '../observability.js';
 
 /** Seconds, as in the semantic conventions of HTTP. */
 const requestBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ] as const;
-
-/** Attributes of the semantic conventions for HTTP clients. */
-function httpAttributes({
-  method,
-  origin,
-  status,
-}: Pick<RequestEvent, 'method' | 'origin'> & Partial<RequestEvent>): Attributes {
-  const { hostname, port, protocol } = new URL(origin);
-  return given({
-    'http.request.method': method,
-    'http.response.status_code': status,
-    'server.address': hostname,
-    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
-  });
-}
 
 /** The status if there is one, by the conventions; else Sluice's code. */
 function errorType({ status, code }: RequestEvent): string {
@@ -129,134 +103,6 @@ function countInto(meter: Meter): DiagnosticsListeners {
       durations.record(ms / 1000, { ...httpAttributes(event), ...failure });
     },
   };
-}
-
-/** The exports of `@opentelemetry/api`. */
-type OpenTelemetryApi = typeof openTelemetry;
-
-/** A span for each run, batch and request, nested in this order. */
-function traceInto(
-  tracer: Tracer,
-  api: OpenTelemetryApi,
-): { readonly listeners: DiagnosticsListeners; end(): void } {
-  const { context, isSpanContextValid, SpanKind, SpanStatusCode, trace } = api;
-  const runs = new Map<string, Span>();
-  const batches = new Map<string, Span>();
-  const requests = new Map<number, Span>();
-
-  /** @param trouble a code, never a message, which may name files */
-  const endSpan = (span: Span | undefined, trouble: string | undefined): void => {
-    if (trouble !== undefined) {
-      span?.setAttribute('error.type', trouble);
-      span?.setStatus({ code: SpanStatusCode.ERROR, message: trouble });
-    }
-    span?.end();
-  };
-
-  const parentOf = ({ run, batch }: Scope): Context => {
-    const span =
-      (batch === undefined ? undefined : batches.get(keyOf({ run, batch }))) ??
-      (run === undefined ? undefined : runs.get(run));
-    return span ? trace.setSpan(context.active(), span) : context.active();
-  };
-
-  const listeners: DiagnosticsListeners = {
-    'sluice:run:start': ({ run, kind, input, output }) => {
-      const attributes = {
-        'sluice.run.kind': kind,
-        'sluice.run.input': input,
-        'sluice.run.output': output,
-      };
-      runs.set(run, tracer.startSpan('sluice.run', { attributes }));
-    },
-    'sluice:run:end': ({ run, rows, hasFailed, code }) => {
-      const span = runs.get(run);
-      runs.delete(run);
-      if (rows !== undefined) span?.setAttribute('sluice.run.rows', rows);
-      span?.setAttribute('sluice.run.has_failed_rows', hasFailed);
-      endSpan(span, code);
-    },
-    'sluice:batch:start': (event) => {
-      const { batch, type, country, addresses } = event;
-      const attributes = {
-        'sluice.batch': batch,
-        'sluice.batch.type': type,
-        'sluice.batch.country': country,
-        'sluice.batch.addresses': addresses,
-      };
-      const parent = parentOf({ run: event.run, batch: undefined });
-      batches.set(keyOf(event), tracer.startSpan('sluice.batch', { attributes }, parent));
-    },
-    'sluice:batch:stage': (event) => {
-      const { name, batchUuid, stage, reason } = event;
-      const span = batches.get(keyOf(event));
-      span?.addEvent(stage, given({ 'sluice.batch.name': name, 'sluice.batch.reason': reason }));
-      span?.setAttributes(given({ 'sluice.batch.uuid': batchUuid }));
-    },
-    'sluice:batch:end': (event) => {
-      const span = batches.get(keyOf(event));
-      batches.delete(keyOf(event));
-      const { stage, spent, refunded } = event;
-      span?.setAttributes(
-        given({
-          'sluice.batch.stage': stage,
-          'sluice.credits.spent': spent,
-          'sluice.credits.refunded': refunded,
-        }),
-      );
-      endSpan(span, stage === 'failed' || stage === undefined ? (stage ?? 'stopped') : undefined);
-    },
-    'sluice:request:start': (event) => {
-      const { request, operation, attempt, headers } = event;
-      const attributes = given({
-        'sluice.operation': operation,
-        'sluice.attempt': attempt,
-        'http.request.resend_count': attempt > 1 ? attempt - 1 : undefined,
-        ...httpAttributes(event),
-      });
-      const options = { kind: SpanKind.CLIENT, attributes };
-      const span = tracer.startSpan('sluice.request', options, parentOf(event));
-      requests.set(request, span);
-      const spanContext = span.spanContext();
-      // Not by the process's propagator: it would also send baggage, which may hold personal data.
-      if (isSpanContextValid(spanContext)) Object.assign(headers, traceHeaders(spanContext));
-    },
-    'sluice:request': (event) => {
-      const span = requests.get(event.request);
-      requests.delete(event.request);
-      span?.setAttributes(httpAttributes(event));
-      endSpan(span, event.code);
-    },
-  };
-  return {
-    listeners,
-    end: () => {
-      for (const span of [...requests.values(), ...batches.values(), ...runs.values()]) span.end();
-      requests.clear();
-      batches.clear();
-      runs.clear();
-    },
-  };
-}
-
-/** The headers of W3C Trace Context. */
-function traceHeaders({ traceId, spanId, traceFlags, traceState }: SpanContext): {
-  readonly [name: string]: string;
-} {
-  const flags = traceFlags.toString(16).padStart(2, '0');
-  const state = traceState?.serialize() ?? '';
-  return {
-    traceparent: `00-${traceId}-${spanId}-${flags}`,
-    ...(state !== '' && { tracestate: state }),
-  };
-}
-
-function keyOf({ run, batch }: Scope): string {
-  return `${run ?? ''} ${batch}`;
-}
-
-function given(attributes: Readonly<Record<string, string | number | undefined>>): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
 export interface InstrumentOptions {

@@ -11,7 +11,7 @@ import type { DrivePorts } from '../../../src/engine/driver/batch-requests.js';
 import type { CollectedExport } from '../../../src/engine/batches/export-check.js';
 import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
-import { UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
+import { OneAccount, UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
@@ -63,6 +63,15 @@ export class Driving {
       signal: this.abort.signal,
       claim,
       uuids: new UploadRegistry(),
+      account: new OneAccount({
+        service,
+        known: undefined,
+        uuids: () => [],
+        signal: this.abort.signal,
+      }),
+      inTurn: async (request) => request(),
+      onUnknownStatus: () => {},
+      onOddStatus: () => {},
       collect: async (batch, uuid, signal) =>
         this.#collect(batch, async () => {
           const { body } = await service.exportBatch(uuid, { format: 'json' }, { signal });
