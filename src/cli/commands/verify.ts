@@ -254,6 +254,7 @@ async function reportStopped(
     noMoreOpenThan,
     ...whatIsKept(run, launched),
   });
+  const isUsage = exitCode === exitCodes.usage;
   const hasNoRun = error instanceof Interruption && run.isBegun !== true && !run.store && !status;
   reporter.report([
     ...(hasNoRun ? [message('not_started', { is_interrupted: true })] : []),
@@ -261,11 +262,11 @@ async function reportStopped(
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
     ...(isStreaming ? [] : stopMessages(error, status, next, run)),
-    ...(creditsBefore ? [message('credits_before', creditsBefore)] : []),
+    ...(creditsBefore && !isUsage ? [message('credits_before', creditsBefore)] : []),
     // Without a state that can be read, only this process knows what it has launched.
     ...(isStreaming || !status ? paidInVainMessages(batches, launched) : []),
   ]);
-  if (exitCode !== exitCodes.usage && !hasNoRun) reporter.stopped(list, end);
+  if (!isUsage && !hasNoRun) reporter.stopped(list, end);
   return exitCode;
 }
 

@@ -315,11 +315,11 @@ export const notices = {
       `the history ${history} is missing or empty, though its key is there: it begins again, and what it held is paid for again unless a copy of it is put back`,
   }),
   history_left_out: define({
-    when: 'The run began with a history, and is resumed without one.',
+    when: 'The run began with a history, and is resumed or joined without one.',
     isWarning: true,
     example: { history: 'nightly.history' },
     sentence: ({ history }) =>
-      `the run began with the history ${history} and is resumed without it: the next run pays for its addresses again, unless you stop this one and add ${optionName('history')} ${history}`,
+      `the run began with the history ${history}, and this process works without it: if it ends the run, the next run pays for its addresses again; to prevent that, stop it and add ${optionName('history')} ${history}`,
   }),
   history_cut: define({
     when: 'The last write to the history was cut off, as by a power cut: all before it counts.',

@@ -152,6 +152,10 @@ export class SharedRun implements RunLocation {
     await this.#refuseOther(client, begun.run);
     const plannedInput = begun.plannedInput ?? (await this.#read(begun.run));
     this.#refuseOtherList(begun, plannedInput);
+    const { history } = begun.run;
+    if (history !== undefined && !this.run.openHistory) {
+      this.run.onProgress?.(noticed(notice('history_left_out', { history })));
+    }
     // A refused process changes nothing for the others.
     await this.#adoptStop(stopped);
     await this.#giveBudget();

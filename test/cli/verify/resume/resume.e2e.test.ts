@@ -102,6 +102,11 @@ describe('the same command again', () => {
     });
     expect(eventsOf(ended, 'credits_before')).toMatchObject([{ email: 20 }]);
     expect(await chargesOf(service)).toHaveLength(30);
+    // Who is refused has not begun.
+    await writeFile(input, listOf(44));
+    const refused = await verify(service, '--on-change', 'stop');
+    expect(refused.code, refused.stderr).toBe(2);
+    expect(eventsOf(refused, 'credits_before')).toEqual([]);
   });
 
   it('asks at a terminal where an option has changed and paid results would be lost', async () => {

@@ -186,6 +186,12 @@ export function describeSharedFeatures(
       };
       const ended = work({ openHistory, onProgress, signal: killed.signal });
       await expect(ended).rejects.toThrow('ended');
+      const told = new AbortController();
+      const onNotice: RunOptions['onProgress'] = (progress) => {
+        if (progress.stage === 'notice' && progress.code === 'history_left_out')
+          told.abort(new Error('told'));
+      };
+      await expect(work({ onProgress: onNotice, signal: told.signal })).rejects.toThrow('told');
       // Whatever becomes of the history, the batches are planned: it is not asked again.
       await rm(path);
       const late = await History.open({ path: join(folder, 'late'), service: service.baseUrl });
