@@ -100,16 +100,15 @@ export const runSentences = {
     }) {
       const price = describeCredits(open) ?? '0 credits';
       const steps = [
+        ['goes on', ...conditionOf(lacks)].join(' '),
         ...(paidBatches > 0
           ? [`fetches the results of ${counted(paidBatches, 'paid batch')}`]
           : []),
         ...(inDoubt > 0 ? [`asks what came of ${counted(inDoubt, 'launch')}`] : []),
-        ...(waiting > 0 ? [`launches ${grouped(waiting)} more (at most ${price})`] : []),
+        ...(waiting > 0 ? [`launches ${counted(waiting, 'more batch')} (at most ${price})`] : []),
       ];
-      const goesOn = ['goes on', ...conditionOf(lacks)].join(' ');
-      if (steps.length === 0) return `${goesOn}, writes the output`;
-      const first = steps.length > 1 ? `${steps.slice(0, -1).join(', ')} and ` : '';
-      return `${goesOn}, ${first}${steps.at(-1)}`;
+      if (steps.length === 1) steps.push('writes the output');
+      return `${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}`;
     },
   }),
   reports: define({
