@@ -16,8 +16,8 @@ export function verdictOf({ values }: { readonly values: Outcome['values'] }): V
 /** From the worst: one wrong address makes a row worth checking, whatever else it has. */
 const fromWorst = ['wrong', 'unknown', 'none', 'valid'] as const satisfies readonly Verdict[];
 
-/** The verdict of a row by those of its cells. */
-export function worstVerdict(of: readonly Verdict[]): Verdict {
+/** The verdict of a row by those of its cells; `undefined` for an empty one. */
+export function worstVerdict(of: readonly (Verdict | undefined)[]): Verdict {
   return fromWorst.find((verdict) => of.includes(verdict)) ?? 'none';
 }
 

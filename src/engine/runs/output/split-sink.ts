@@ -249,3 +249,8 @@ export function verdictOfCells(cells: readonly OutputCell[]): Verdict {
   const flags = cells.slice(cellsBefore, cellsBefore + 3);
   return verdictOf({ values: flags.map((cell) => cell === true) });
 }
+
+/** Whether a cell of the list had nothing to verify, by the values of all its columns. */
+export function isEmptyCell(cells: readonly OutputCell[]): boolean {
+  return cells[reasonCell] === 'empty';
+}

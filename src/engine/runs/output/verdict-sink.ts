@@ -12,7 +12,7 @@ import { formatOfPath } from '../../../lists/files/file-format.js';
 import { fileSink, type FileSinkOptions } from '../../../lists/files/file-sink.js';
 import { holdFolder } from '../../../lists/files/partitions/parts-folder.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
-import { verdictOfCells } from './split-sink.js';
+import { isEmptyCell, verdictOfCells } from './split-sink.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
 export type VerdictSinks = Readonly<Record<Verdict, Sink>>;
@@ -29,7 +29,7 @@ const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly 
 
 /**
  * An output for each verdict: every row is in exactly one. The worst verdict of a row's columns counts:
- * wrong, unknown, none, valid.
+ * wrong, unknown, none, valid. Empty cells count only where all are.
  *
  * @param name their common name in messages
  *
@@ -51,9 +51,11 @@ export function verdictSink(name: string, outputs: VerdictSinks): Sink {
     decides: { ...outputs.valid.decides, 'split-by': 'verdict' },
     sinks: order.map((verdict) => outputs[verdict]),
     createRoute(opening) {
-      const known = new OutcomeForms(opening.whole ?? opening, verdictOfCells);
+      const known = new OutcomeForms(opening.whole ?? opening, (cells) =>
+        isEmptyCell(cells) ? undefined : verdictOfCells(cells),
+      );
       const width = opening.added.length;
-      const row: Verdict[] = [];
+      const row: (Verdict | undefined)[] = [];
       return (outcomes, first) => {
         for (let column = 0; column < width; column += 1) {
           row[column] = known.of(column, outcomes[first + column]);

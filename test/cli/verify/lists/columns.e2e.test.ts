@@ -258,7 +258,7 @@ describe('--split-by verdict', () => {
     expect(await readdir(folder)).toEqual(['list.csv', 'out']);
   });
 
-  it('goes by the worst verdict of a row: wrong, unknown, none, valid', async () => {
+  it('goes by the worst verdict of the filled cells of a row: wrong, unknown, none, valid', async () => {
     const input = [
       'id,a,b',
       '1,good1@sluice.test,bad1@sluice.test',
@@ -266,16 +266,19 @@ describe('--split-by verdict', () => {
       '3,unknown1@sluice.test,',
       '4,,good1@sluice.test',
       '5,good1@sluice.test,good2@sluice.test',
+      '6,,',
+      '7,good1@sluice.test,malformed',
+      '8,bad1@sluice.test,',
       '',
     ].join('\n');
     const columns = ['--email', 'a', '--email', 'b', '--columns', 'reason'];
     const ended = await verify([...columns, '--split-by', 'verdict'], input, 'out/');
     expect(ended.code, ended.stderr).toBe(0);
     expect(await idsIn('out')).toEqual({
-      valid: ['5'],
-      wrong: ['1', '2'],
+      valid: ['4', '5'],
+      wrong: ['1', '2', '8'],
       unknown: ['3'],
-      none: ['4'],
+      none: ['6', '7'],
     });
   });
 

@@ -100,6 +100,8 @@ it('calls a row by its worst verdict: wrong, unknown, none, valid', () => {
   expect(worstVerdict(['valid', 'none', 'unknown'])).toBe('unknown');
   expect(worstVerdict(['valid', 'none'])).toBe('none');
   expect(worstVerdict(['valid', 'valid'])).toBe('valid');
+  expect(worstVerdict(['valid', undefined])).toBe('valid');
+  expect(worstVerdict([undefined, undefined])).toBe('none');
 });
 
 it.each(['out.jsonl', 'out.csv.gz', 'out.foo'])(
