@@ -110,6 +110,8 @@ const runEntry = z.object({
   place: statePlace.optional(),
   /** Whether its batches are deleted once their results are safe. */
   deletes: z.boolean().optional(),
+  /** What the names of its batches begin with, whatever later processes are given. */
+  batchName: z.string().optional(),
   /** Whether failed addresses of earlier runs are sent again. */
   retries: z.boolean().optional(),
   /** The file of the history that it began with. */

@@ -46,6 +46,7 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
     account: await client.keyFingerprint(seed),
     ...decisionsOf(options),
     ...(options.deleteBatches === true && { deletes: true }),
+    ...(options.batchName !== undefined && { batchName: options.batchName }),
     ...(options.history && { history: options.history.path }),
   };
 }

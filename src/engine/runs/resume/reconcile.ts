@@ -40,6 +40,7 @@ type ReconciledStore = RunStore & { readonly place?: StateDirectory['place'] };
  */
 export class Reconciliation {
   readonly runId: string;
+  readonly namePrefix: string;
   readonly uploads: RunUploads;
   readonly #service: VerificationService;
   readonly #store: ReconciledStore;
@@ -70,6 +71,7 @@ export class Reconciliation {
     const { signal, clock, batchDeadlineMs, moved = false } = options;
     const deadlineMs = batchDeadlineMs ?? defaults.batchDeadlineMs;
     this.runId = run.id;
+    this.namePrefix = namePrefixOf(run);
     this.uploads = new RunUploads(service, run.id, { signal, clock, deadlineMs });
     this.#service = service;
     this.#store = store;
@@ -220,11 +222,7 @@ export class Reconciliation {
   }
 
   nameOf(batch: Batch, { attempt }: BatchState): string {
-    return batchName(namePrefixOf(this.#options), {
-      runId: this.runId,
-      batch,
-      attempt,
-    });
+    return batchName(this.namePrefix, { runId: this.runId, batch, attempt });
   }
 
   /** Whether there are uploads that the run does not continue with and may delete. */
