@@ -107,13 +107,11 @@ export interface Environment {
   readonly cwd: string;
 }
 
-/** How the program was called. */
 export interface Called extends Environment {
   /** Arguments after the program and its script. */
   readonly argv: readonly string[];
 }
 
-/** What a command has of its process. */
 export interface Surroundings extends Called {
   /** Opened on access: most commands do not read it. */
   readonly stdin: () => NodeJS.ReadStream;

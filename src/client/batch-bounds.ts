@@ -14,7 +14,6 @@ export const bounds = {
   prepares: 10,
   /** Readings of the status after one of these, before the preparation is repeated. */
   pollsUnprepared: 3,
-  /** Launches of the same uuid. */
   launches: 20,
   /** Readings that call a launched batch ready before the same uuid is launched again. */
   readiesAfterLaunch: 3,

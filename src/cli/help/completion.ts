@@ -63,7 +63,6 @@ interface CompletedCommand {
   readonly summary: string;
   readonly options: readonly OptionDefinition[];
   readonly words: readonly string[];
-  /** Whether its arguments are files. */
   readonly takesFiles: boolean;
 }
 

@@ -64,7 +64,6 @@ export class OutageWatch {
     });
   }
 
-  /** A request asks for its turn. */
   begin(): void {
     // Between two attempts of the only request nothing is asked, and the trouble continues.
     if (this.#asking === 0 && !this.#giveUp.failing) this.#since = this.#clock.now();

@@ -21,7 +21,6 @@ export type Step =
   | { readonly do: 'give_up' }
   | { readonly do: 'nothing' };
 
-/** The next step for each stage. */
 export function nextStep(state: BatchState): Step {
   switch (state.stage) {
     case 'planned':

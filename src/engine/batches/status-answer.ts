@@ -173,7 +173,6 @@ export function signOfAnother(
     readonly name: string;
     readonly runId: string;
     readonly batch: Batch;
-    /** Whether a launch was requested. */
     readonly isLaunched: boolean;
   },
 ): SignOfAnother | undefined {

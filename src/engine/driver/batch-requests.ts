@@ -41,7 +41,6 @@ export interface LaunchPorts {
   checkBeforeLaunch?(batch: Batch, state: BatchState): Promise<BatchState>;
 }
 
-/** What one batch is driven with. */
 export interface DrivePorts extends LaunchPorts {
   readonly service: VerificationService;
   /** Part of every batch's name: identifies the run. */
@@ -56,7 +55,6 @@ export interface DrivePorts extends LaunchPorts {
   readonly gate: LaunchGate;
   readonly claim: BatchClaim;
   readonly uuids: UploadRegistry;
-  /** The account of the run. */
   readonly account: OneAccount;
   /** Sizes that the service has refused for any batch of the run. */
   readonly refusedSizes: RefusedSizes;
@@ -78,7 +76,6 @@ export interface DrivePorts extends LaunchPorts {
   onUnknownStatus(status: string, name: string): void;
   /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
   onOddStatus(fact: OddFact, name: string): void;
-  /** Makes a request in its turn. */
   inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**
    * Called once: when the batch has passed preparation, or has ended before. Not when it was too large, which
@@ -101,7 +98,6 @@ export class BatchRequests {
   readonly #options: DrivePorts;
   charge: Charge | undefined;
   exported: ComparedExport | undefined;
-  /** The latest status of the batch. */
   status: string | undefined;
   /** The latest failure that did not stop the batch. */
   trouble: unknown;

@@ -100,7 +100,6 @@ const headMeta = z.object({
   version: z.literal(1),
   /** Fingerprint of the key of the hashes. */
   key: z.string(),
-  /** The service that the results are of. */
   service: z.string(),
 });
 export type HistoryHead = z.infer<typeof headMeta>;

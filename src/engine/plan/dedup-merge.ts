@@ -38,7 +38,6 @@ export class DedupMerge {
     this.#before = new Uint32Array(parts.windowCells);
   }
 
-  /** The numbers of the next cells. */
   async next(count: number): Promise<Uint32Array> {
     const numbers = new Uint32Array(count);
     for (let filled = 0; filled < count;) {

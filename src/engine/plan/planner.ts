@@ -33,7 +33,6 @@ interface PlanCounts {
  * open batch.
  */
 export class Planner {
-  /** Reads the cells. */
   readonly cells: CellReader;
   readonly #width: number;
   readonly #book: AddressBook;

@@ -24,7 +24,6 @@ export interface AddressResult {
   readonly group: number;
   /** The normalised address. */
   readonly key: string;
-  /** Id of its outcome. */
   readonly outcome: number;
 }
 

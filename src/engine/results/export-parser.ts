@@ -156,7 +156,6 @@ class ExportParser {
     if (!this.#token.carryOver(bytes, to) && this.#isInKey) throw this.#longKey();
   }
 
-  /** Ends the body. */
   end(): ExportCounts {
     if (!this.#scanner.isAtEnd) throw brokenExport('it is cut short', this.#bytes);
     return {

@@ -34,7 +34,6 @@ interface Shape {
  * parsing.
  */
 export class RecordShapes {
-  /** End of the latest record. */
   end = 0;
   /** Whether the latest record's outcome was unknown before. */
   isNew = false;

@@ -234,7 +234,6 @@ export function entryOf(
   return batches.get(batchLabel(batch));
 }
 
-/** Number of addresses of a batch or part in the journal. */
 export function addressesOf({ plan }: RunState, entry: BatchEntry | PartEntry): number {
   if (entry.entry === 'part') return entry.addresses;
   return plan?.batches[entry.batch]?.addresses ?? 0;

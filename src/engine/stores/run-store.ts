@@ -211,7 +211,6 @@ export interface SharedRunStore extends RunStore {
   joinPace(member: RateMember): Promise<SharedRate>;
 }
 
-/** A run and its plan. */
 export interface BegunRun {
   readonly run: RunEntry;
   readonly plan: PlanEntry;
@@ -243,7 +242,6 @@ export interface OpenStoreOptions {
   readonly rows?: RowFigures;
 }
 
-/** Where batches are recorded. */
 interface LocalClaimPorts {
   record(progress: BatchProgress, at?: string): Promise<void>;
   keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;

@@ -75,7 +75,6 @@ export class DriveBatches extends PatientDuplex {
   /** By label, as the charges are. */
   readonly #results = new Map<string, ExportOpener | MatchedExport>();
   readonly #charges = new Map<string, Charge>();
-  /** Whether the reader wants more. */
   #isWanted = false;
   /** Withheld while a batch waits for a place, or the reader wants no more. */
   #held: Done | undefined;

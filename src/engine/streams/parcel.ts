@@ -11,7 +11,6 @@ import { Duplex } from 'node:stream';
 /** Rows on their way, with a ticket for each verified cell. */
 export interface RowsParcel {
   readonly kind: 'rows';
-  /** The plan of the rows. */
   readonly plan: StreamPlan;
   /** The number of the first row, from 0. */
   readonly firstRow: number;

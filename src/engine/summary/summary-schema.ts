@@ -51,7 +51,6 @@ const dateTime = z.string().meta({ format: 'date-time' });
 const type = z.enum(verificationTypes);
 const verdicts = z.object({ valid: count, wrong: count, unknown: count, none: count });
 
-/** For each verification type. */
 function ofBoth<Schema extends z.ZodType>(
   schema: Schema,
 ): z.ZodObject<Record<VerificationType, Schema>> {

@@ -7,7 +7,6 @@ import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, type XmlToken } from './scan-xml.js';
 import { partKey, readZipDirectory } from './zip/zip-reader.js';
 
-/** How numbers of a style are read. */
 interface CellStyle {
   readonly code: string | undefined;
   /** The number of a built-in format, whose display may depend on the reader. */
@@ -21,7 +20,6 @@ export interface Sheet {
   readonly tokens: () => AsyncGenerator<XmlToken[]>;
 }
 
-/** Sheets with the same header. */
 export interface SheetTable {
   readonly sheets: readonly string[];
   readonly header: readonly string[];

@@ -1,7 +1,6 @@
 import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
 
-/** Types of records that are queried. */
 export type DnsType = 'A' | 'AAAA' | 'MX';
 
 export interface MxRecord {

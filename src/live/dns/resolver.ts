@@ -15,7 +15,6 @@ import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 
-/** Looks up names. */
 export interface Resolver {
   /** Rejects only with the signal's reason: "unknown" is an answer, too. */
   resolve<Type extends DnsType>(
@@ -35,7 +34,6 @@ interface ResolverOptions {
   readonly now: () => number;
 }
 
-/** Most concurrent queries. */
 const mostQueries = 100;
 const mostKept = 50_000;
 /** How often each server is asked before the answer is "unknown". */
@@ -159,7 +157,6 @@ function failure(reason: string): Known {
   return { answer: { kind: 'failed', reason }, ttlMs: failureTtlMs };
 }
 
-/** A DNS server. */
 export interface DnsServer {
   readonly address: string;
   readonly port: number;

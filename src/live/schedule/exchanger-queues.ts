@@ -67,7 +67,6 @@ export class ExchangerQueue {
     return Math.min(this.size, this.#mostRecipients);
   }
 
-  /** Takes the recipients of one conversation. */
   take(most: number): MailTask[] {
     const taken: MailTask[] = [];
     while (taken.length < Math.min(most, this.#mostRecipients)) {
@@ -78,7 +77,6 @@ export class ExchangerQueue {
     return taken;
   }
 
-  /** Takes all waiting mailboxes. */
   takeAll(): MailTask[] {
     const all = [...this.#urgent, ...this.#waiting.slice(this.#taken)];
     this.#urgent = [];

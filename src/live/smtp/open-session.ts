@@ -36,7 +36,6 @@ export interface Session {
 /** Why a server is of no use now. */
 export type NoSession = 'temporary' | 'not_told' | 'no_mailbox' | 'failed';
 
-/** A server that refused the session. */
 interface RefusedSession {
   readonly why: NoSession;
   /** Whether its neighbours would do the same: it refuses the client. */

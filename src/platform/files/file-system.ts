@@ -67,7 +67,6 @@ export async function closeFile(file: FileHandle): Promise<void> {
   }
 }
 
-/** Whether a path exists. */
 export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,

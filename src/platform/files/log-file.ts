@@ -20,7 +20,6 @@ export interface LogOptions {
   readonly durable?: boolean;
 }
 
-/** The content of a log. */
 export interface LogContent {
   /** Later bytes are the rest of a torn write, which never counted: they are cut off. */
   readonly keptBytes: number;

@@ -56,7 +56,6 @@ function createInstruments(meter: Meter) {
 function countInto(meter: Meter): DiagnosticsListeners {
   const { rows, addresses, credits, requests, retries, batches, waiting, durations } =
     createInstruments(meter);
-  /** Rows counted so far. */
   const counted = new Map<string, number>();
   /** Waiting rows of a streaming run. */
   const waits = new Map<string, number>();

@@ -16,7 +16,6 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${/(?:ch|s)$/.test(noun) ? 'es' : 's'}`;
 }
 
-/** A rate per second. */
 export function rate(perSecond: number): string {
   if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;
   return `${perSecond.toFixed(1)}/s`;

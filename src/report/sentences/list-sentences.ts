@@ -46,7 +46,6 @@ function noTextWords(): string {
   return `not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252 or shift_jis`;
 }
 
-/** Most rows named. */
 const mostRows = 5;
 
 function isMasked(value: string): boolean {

@@ -56,7 +56,6 @@ export class BatchJobs {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Resumes the work in the state. */
   resume(): void {
     for (const batch of this.#options.store.state.batches.values()) {
       if (batch.stage.name === 'parsing') this.parse(batch);

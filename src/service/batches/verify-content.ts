@@ -16,7 +16,6 @@ interface VerifyOptions extends ContentWork {
   readonly engine: VerificationEngine;
 }
 
-/** Addresses in one call of the engine. */
 const addressesACall = 256;
 
 /**
@@ -65,7 +64,6 @@ async function judge(
   return verdicts;
 }
 
-/** Addresses in a block. */
 const blockAddresses = 5000;
 const hitBytes = 1;
 

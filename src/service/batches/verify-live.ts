@@ -120,7 +120,6 @@ class AnswerFile {
 
 interface LiveOptions {
   readonly files: BatchFiles;
-  /** Number of addresses. */
   readonly addresses: number;
   readonly live: LiveVerification;
   /** Positions with known answers. */

@@ -172,7 +172,6 @@ function createRoutes(injector: FaultInjector | undefined): readonly Route<Distu
 /** Stands for a batch's identifier in a path. */
 const uuidPart = '{batch_uuid}';
 
-/** A route. */
 interface Route<Handler> {
   readonly method: string;
   /** Path with `{batch_uuid}` for an identifier. */

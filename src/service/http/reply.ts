@@ -85,7 +85,6 @@ export function ok(json: unknown): Reply {
   return { status: 200, json };
 }
 
-/** A reply as bytes, with its headers. */
 export function bodyOf(reply: Reply): {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -112,7 +112,6 @@ interface StatusView {
   readonly now: string;
   readonly accounts: readonly AccountView[];
   readonly runs: readonly RunView[];
-  /** How many more batches there are. */
   readonly moreBatches: number;
   readonly requests: readonly RequestView[];
   readonly requestsTotal: number;

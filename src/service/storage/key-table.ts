@@ -147,7 +147,6 @@ export class KeyTable {
     if (capacity > this.#capacity) this.#grow(capacity);
   }
 
-  /** Fetches the next keys. */
   #fetchSome(bytes: Uint8Array, begin: number): void {
     const end = begin + keysAtOnce * keyBytes;
     this.fetch(bytes, begin, Math.min(end, bytes.length - keyBytes + 1));

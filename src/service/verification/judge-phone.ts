@@ -133,7 +133,6 @@ export function judgePhone(phone: string, country: CountryCode): PhoneVerdict {
   return number === undefined ? syntaxError : verdictOnNumber(number);
 }
 
-/** The verdict on a number in a plan. */
 export function verdictOnNumber(number: PlannedNumber): PhoneVerdict {
   if (!number.valid) return wrong;
   let verdict = valid.get(number.kind);

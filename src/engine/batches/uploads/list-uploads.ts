@@ -111,7 +111,6 @@ export class UploadRegistry {
   }
 }
 
-/** What reads the status of a batch. */
 export interface StatusReader {
   batchStatus: VerificationService['batchStatus'];
 }

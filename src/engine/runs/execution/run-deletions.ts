@@ -132,7 +132,6 @@ export class RunDeletions {
     this.report();
   }
 
-  /** Names what was left. */
   report(): void {
     const names = this.#left;
     if (names.length > 0) this.#options.run.onProgress?.({ stage: 'left_behind', names });

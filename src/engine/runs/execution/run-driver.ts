@@ -15,7 +15,6 @@ import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
 import { WorkerLoop } from './worker-loop.js';
 
-/** How the drive of a run's batches ended. */
 export interface DriveRunEnd {
   readonly batches: readonly DrivenBatch[];
   /** What stopped it; `undefined` when every batch is at its end. */

@@ -18,7 +18,6 @@ import { optionName } from '../../../platform/text/sentence.js';
 interface ChangedRun {
   readonly run: ComparedRun;
   readonly store: DirectoryState;
-  /** The run, and its plan. */
   readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
   /** The change, as text. */
   readonly change: string;

@@ -57,7 +57,6 @@ export async function keepCarried(options: CarriedOptions, history: History): Pr
     if (earlier.isKept) await history.keep(earlier);
 }
 
-/** Uuids of batches launched by earlier runs. */
 export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
   const state = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.state));
   return new Set(

@@ -221,7 +221,6 @@ export class PaceSteps {
     return waitMs;
   }
 
-  /** Pauses all processes of the account. */
   async pause(ms: number): Promise<void> {
     await this.#calls.call('pause', { account: this.#account, ms });
   }

@@ -134,7 +134,6 @@ export class SharedSteps {
     this.#announced = this.#beats.notify?.(payload).catch(() => undefined);
   }
 
-  /** Joins the run. */
   async open(): Promise<Updates> {
     await this.#calls.prepare();
     return this.#run.join();

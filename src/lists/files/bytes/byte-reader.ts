@@ -6,7 +6,6 @@ import { refuseReading } from '../../../platform/files/disk-errors.js';
 import type { OnNotice } from '../../../platform/text/notices.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
 
-/** Bytes of an input, piece by piece. */
 export interface ByteReader {
   /** The next piece, valid until the next read; `undefined` at the end of a complete input. */
   read(): Promise<Uint8Array | undefined>;

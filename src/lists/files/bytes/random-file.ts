@@ -6,7 +6,6 @@ import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { describeSystemError, refuseReading } from '../../../platform/files/disk-errors.js';
 import { makeTemporaryFolder } from '../../../platform/files/private-folder.js';
 
-/** A file with random access. */
 export interface RandomFile {
   /** Its name in messages. */
   readonly name: string;

@@ -11,7 +11,6 @@ import {
   untilMicros,
 } from './load-dialect.js';
 
-/** Most files in one load. */
 const mostFiles = 10_000;
 
 export const bigquery: LoadDialect = {
