@@ -36,6 +36,7 @@ import {
   parseBaseUrl,
   parseClientOptions,
 } from './client-options.js';
+import { cleanedUp } from './clean-ups.js';
 import { createDispatcher } from './http/connections.js';
 import type { UploadFile } from './http/multipart.js';
 import { type ExportAnswer, readExport, readJson } from './http/response.js';
@@ -468,9 +469,11 @@ export class Client {
 
   /**
    * Ends the client: what waits and what comes is refused, and its own connections are closed, those
-   * of requests under way included. A given dispatcher is left alone.
+   * of requests under way included. A given dispatcher is left alone. Streams that have failed or were
+   * aborted first delete what they have not launched, for 10 seconds at most.
    */
   async close(): Promise<void> {
+    await cleanedUp(this, this.#requests.settings.clock);
     this.#requests.close();
     await this.#closeConnections();
   }

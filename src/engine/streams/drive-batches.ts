@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { addCleanUp, cleanUpMs } from '../../client/clean-ups.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import type { OnNotice } from '../../platform/text/notices.js';
 import { systemClock } from '../../platform/waiting/clock.js';
@@ -55,12 +56,6 @@ export function driveBatches(options: DriveBatchesOptions): Duplex {
 }
 
 type Done = (error?: Error | null) => void;
-
-/**
- * Longest time that a stream which ends early waits for its launches' answers, and for deleting unlaunched
- * batches.
- */
-export const cleanUpMs = 10_000;
 
 /** See {@link driveBatches}. */
 export class DriveBatches extends PatientDuplex {
@@ -161,12 +156,16 @@ export class DriveBatches extends PatientDuplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#abort.abort(error ?? new Error('the stream was closed'));
-    if (this.#uploads.isEmpty) done(error);
-    else
-      this.#cleanUp().then(
-        () => done(error),
-        (failed: unknown) => done(error ?? (failed as Error)),
-      );
+    if (this.#uploads.isEmpty) {
+      done(error);
+      return;
+    }
+    const cleanUp = this.#cleanUp();
+    addCleanUp(this.#options.client, cleanUp);
+    cleanUp.then(
+      () => done(error),
+      (failed: unknown) => done(error ?? (failed as Error)),
+    );
   }
 
   /** Unlaunched batches are not continued: their personal data must not stay on the service. */

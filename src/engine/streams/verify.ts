@@ -1,4 +1,6 @@
 import { pipeline, type Duplex } from 'node:stream';
+import type { VerificationService } from '../../client/client.js';
+import { addCleanUp, cleanUpMs } from '../../client/clean-ups.js';
 import type { OnNotice } from '../../platform/text/notices.js';
 import { checkHistoryService } from '../plan/result-cache.js';
 import { CalledBack, onAbort } from '../../platform/waiting/promises.js';
@@ -6,7 +8,7 @@ import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import { SettledDeletions } from './stream-deletions.js';
-import { cleanUpMs, DriveBatches } from './drive-batches.js';
+import { DriveBatches } from './drive-batches.js';
 import { type SettledParcel, PatientDuplex } from './parcel.js';
 import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
@@ -110,6 +112,7 @@ type Done = (error?: Error | null) => void;
 
 /** A wrapper of the three streams: written at one end of the pipeline, read at the other. */
 export class Verify extends PatientDuplex {
+  readonly #client: VerificationService;
   readonly #head: Duplex;
   readonly #drive: Duplex;
   readonly #tail: Duplex;
@@ -128,6 +131,7 @@ export class Verify extends PatientDuplex {
 
   constructor(plan: StreamPlan, tail: Duplex, options: VerifySettings & PlanningOptions) {
     super({ objectMode: true });
+    this.#client = options.client;
     const onProgress = this.#calledBack.watch(options.onProgress);
     const onBatch = this.#calledBack.watch(options.onBatch);
     const onLeftBehind = this.#calledBack.watch(options.onLeftBehind);
@@ -236,10 +240,11 @@ export class Verify extends PatientDuplex {
     const closed = streams.map(async (stream) => {
       if (!stream.closed) await new Promise((resolve) => void stream.once('close', resolve));
     });
-    void Promise.all(closed)
+    const cleanUp = Promise.all(closed)
       .then(async () => this.#deletions?.leave(cleanUpMs))
-      .finally(() => this.#run?.fail(error ? codeOf(error) : 'aborted'))
-      .then(() => done(error), done);
+      .finally(() => this.#run?.fail(error ? codeOf(error) : 'aborted'));
+    addCleanUp(this.#client, cleanUp);
+    void cleanUp.then(() => done(error), done);
   }
 
   #begin(): void {

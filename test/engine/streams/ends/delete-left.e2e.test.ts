@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
+import { Readable, Transform, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
 import type { ClientOptions } from '../../../../src/client/client-options.js';
-import type { Client } from '../../../../src/client/client.js';
+import { Client } from '../../../../src/client/client.js';
 import type { BatchProgress } from '../../../../src/engine/batches/claim.js';
 import type { VerifyOptions } from '../../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../../src/engine/streams/verify-rows.js';
@@ -326,6 +327,38 @@ describe('a stream that ends early', () => {
     expect(told).toEqual([]);
     expect(await chargesOf(service)).toEqual([]);
   });
+
+  it.each(['an abort', 'a transform that throws'])(
+    'does so before its client is closed, where a pipeline fails by %s',
+    async (cause) => {
+      const { service, client, clock } = await withHeldService();
+      const stop = new AbortController();
+      const reason = new Error('enough');
+      const parsing = new AbortController();
+      const onBatch = whenAllParse(() => parsing.abort());
+      const failing = pipeline(
+        Readable.from(eight),
+        new Transform({
+          objectMode: true,
+          transform: (row, _, done) => done(null, row),
+          async flush(done) {
+            if (!parsing.signal.aborted) await once(parsing.signal, 'abort');
+            if (cause === 'an abort') stop.abort(reason);
+            else done(reason);
+          },
+        }),
+        verify({ client, clock, ...options, onBatch }),
+        new Writable({ objectMode: true, write: (_, __, done) => done() }),
+        { signal: stop.signal },
+      );
+      await expect(failing).rejects.toThrow();
+      await client.close();
+      const later = new Client(service);
+      expect(await later.listBatches()).toEqual([]);
+      await later.close();
+      expect(await chargesOf(service)).toEqual([]);
+    },
+  );
 
   it('does so before an abort is thrown in the loop', async () => {
     const { client, clock } = await withHeldService();
