@@ -6,8 +6,6 @@ import { isExportRetriable } from '../../../../src/engine/batches/batch-state.js
 import type { JournaledBatches } from '../../../../src/engine/stores/run-state.js';
 import { readRunState } from '../../../../src/engine/stores/directory/state-directory.js';
 import type { FileSystem } from '../../../../src/platform/files/file-system.js';
-import type { VerificationType } from '../../../../src/contract/enums.js';
-import { verdictOf } from '../service/verdict.js';
 import { readStoppedRun } from '../../../../src/engine/runs/reporting/read-status.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { hasFailed, type Summary } from '../../../../src/engine/summary/summary.js';
@@ -19,13 +17,13 @@ import { createDisk, durableText, exists, memoryFiles, textOf } from '../memory/
 import { Random } from '../random.js';
 import { changeRows, makeRows, memorySource, Output, outputPath, type Rows } from '../rows.js';
 import { ServiceModel } from '../service/service-model.js';
+import { Charges, dayMs } from './charges.js';
 import type { Simulated } from './simulate.js';
 import { canaryKey, Wire } from '../service/wire.js';
 import { Life, turn, World } from '../world.js';
 
 const stateDir = '/disk/state';
 const service = 'https://service.test';
-const dayMs = 86_400_000;
 /** Nights on which nothing goes wrong, in which the run of the latest list has to end. */
 const calmNights = 4;
 
@@ -70,6 +68,7 @@ class Nights {
   readonly #disk = createDisk();
   readonly #output: Output;
   readonly #maxAgeDays: number | undefined;
+  readonly #charges: Charges;
   /** A partial output of another list is planned in the system's temporary folder, which is not simulated. */
   readonly #changesList: boolean;
   #rows: Rows;
@@ -78,16 +77,7 @@ class Nights {
   readonly requests = new Map();
   readonly reached = new Map<string, number>();
   readonly #aborts: AbortController[] = [];
-  /** When each address was charged last. */
-  readonly #chargedAt = new Map<string, number>();
-  /** Addresses that may be charged again: the night says so, or a run that ended has no results of them. */
-  readonly #again = new Set<string>();
-  /** Credits charged since the present run began, and those of the runs that it carries over. */
-  #chargedOfRun = 0;
-  #chargedTonight = { email: 0, phone: 0 };
   readonly #named = new Set<string>();
-  /** Addresses of batches that were lost while their exports were owed: only a person pays for them again. */
-  readonly #lost = new Set<string>();
   /** Nights left in which exports are wrong. */
   #badExports = 0;
   /** What stood in the output when the latest night had ended. */
@@ -99,9 +89,10 @@ class Nights {
     this.#rows = makeRows(this.#random);
     this.#output = new Output(this.#world, this.#rows, this.#disk);
     this.#maxAgeDays = this.#random.pick([undefined, 30, 2]);
+    this.#charges = new Charges(this.#world, this.#maxAgeDays);
     this.#changesList = this.#random.chance(0.7);
     this.#service = new ServiceModel(this.#world, { clockSkewMs: 0 });
-    this.#service.mayChargeAgain = (key) => this.#charge(key);
+    this.#service.mayChargeAgain = (key) => this.#charges.charge(key);
   }
 
   async toEnd(): Promise<void> {
@@ -165,7 +156,7 @@ class Nights {
     this.#service.credit = isShort ? this.#random.between(0, 10) : Infinity;
     this.#world.tell(`NIGHT ${this.number}: ${JSON.stringify(options)} ${JSON.stringify(planned)}`);
     await this.#noteNewRun(options, isChanged);
-    this.#chargedTonight = { email: 0, phone: 0 };
+    this.#charges.beginNight();
     const faults = new FaultPlan(this.#world, planned);
     const end = await this.#live(options, faults);
     this.happened += faults.happened;
@@ -178,39 +169,21 @@ class Nights {
     return end;
   }
 
-  /** A run that is not gone on with may pay again for what no history keeps. */
+  /** Where a run begins, or a person pays for what was lost, addresses may be charged again. */
   async #noteNewRun({ fresh, retryFailed }: NightOptions, isChanged: boolean): Promise<void> {
     const state = await this.#outside(async (files) => readRunState(files, stateDir));
     const owed = (state ? [state, ...state.earlier] : []).flatMap(owedUuids);
     const isOver = state?.finished !== undefined && retryFailed !== true && owed.length === 0;
     const isNew = !state?.run || (isOver && (state.hasEnded || isChanged));
+    const isDropped = fresh === true;
     if (this.#random.chance(0.5)) {
-      for (const key of owed.flatMap((uuid) => this.#service.lose(uuid))) this.#lost.add(key);
+      this.#charges.lose(owed.flatMap((uuid) => this.#service.lose(uuid)));
     }
-    if (isNew || fresh === true || retryFailed === true) {
-      for (const key of this.#lost) this.#again.add(key);
-      this.#lost.clear();
-    }
-    if (!isNew && fresh !== true) return;
-    this.#chargedOfRun = 0;
+    if (isNew || isDropped || retryFailed === true) this.#charges.allowLost();
+    if (!isNew && !isDropped) return;
     // Of a run that was dropped the person knows; what came after the end of another, nobody does.
     this.#service.forgetOrphans();
-    if (this.#maxAgeDays !== undefined && fresh !== true) return;
-    for (const key of this.#chargedAt.keys()) this.#again.add(key);
-  }
-
-  #charge(key: string): boolean {
-    const [type = '', , line = ''] = key.split(' ');
-    this.#chargedTonight[type as VerificationType] += 1;
-    this.#chargedOfRun += 1;
-    const ageMs = this.#world.now - (this.#chargedAt.get(key) ?? this.#world.now);
-    this.#chargedAt.set(key, this.#world.now);
-    if (this.#again.delete(key)) return true;
-    if (this.#lost.has(key)) return false;
-    if (this.#maxAgeDays === undefined) return false;
-    // What could not be told is asked again the next night.
-    const isUnknown = verdictOf(type as VerificationType, line)['unknown'] === true;
-    return ageMs > (isUnknown ? 0.8 : this.#maxAgeDays - 0.1) * dayMs;
+    this.#charges.beginRun({ isDropped });
   }
 
   async #live(options: NightOptions, faults: FaultPlan): Promise<End> {
@@ -291,7 +264,7 @@ class Nights {
 
   async #check(end: End, options: NightOptions, faults: FaultPlan): Promise<void> {
     const { maxCredits = Infinity } = options;
-    const { email, phone } = this.#chargedTonight;
+    const { email, phone } = this.#charges.tonight;
     if (Math.max(email, phone) > maxCredits) throw new Error('more is charged than --max-credits');
     if (isSummary(end)) {
       this.#checkFinished(end, options);
@@ -313,23 +286,12 @@ class Nights {
     const failed = this.#output.check(isFailed);
     this.#world.check();
     if (isFailed !== failed.size > 0) throw new Error('the summary says otherwise than the output');
-    const { credits, credits_before: before } = summary;
-    const said = [credits.email, credits.phone];
-    const isKnown = said.every((each) => !each || each.source === 'cost_objects');
-    const spent = said.reduce((sum, each) => sum + (each?.spent ?? 0), 0);
-    const all = spent + (before?.email ?? 0) + (before?.phone ?? 0);
-    if (isKnown && !isFailed && all !== this.#chargedOfRun) {
-      throw new Error(`${all} credits are said to be paid, and ${this.#chargedOfRun} are`);
-    }
+    if (!isFailed) this.#charges.checkFinished(summary);
     const isUnfinished = exists(this.#disk, `${stateDir}/journal`);
     if (!isFailed && isUnfinished) throw new Error('the state directory is left after a good end');
     if (!isFailed) this.#checkOrphans();
     if (isFailed && !isUnfinished) throw new Error('nothing is kept of a run with failed rows');
-    if (partial === true) return;
-    for (const [key, reason] of failed) {
-      // What is paid for is only fetched again.
-      if (!reason.startsWith('export_') && !this.#lost.has(key)) this.#again.add(key);
-    }
+    if (partial !== true) this.#charges.allowFailed(failed);
   }
 
   #checkStop(error: unknown, options: NightOptions, faults: FaultPlan): void {
@@ -343,25 +305,16 @@ class Nights {
       state_mismatch: options.onChange === 'auto',
     };
     if (expected[error.code] !== true) throw error;
-    const { email, phone } = this.#chargedTonight;
+    const { email, phone } = this.#charges.tonight;
     if (error.code === 'state_mismatch' && email + phone > 0) throw error;
   }
 
-  /** What a stopped night says it has paid at most. */
   async #checkPaid(): Promise<void> {
     const state = await this.#outside(async (files) => readRunState(files, stateDir));
     if (!state?.run) return;
-    const { credits, creditsBefore } = await this.#outside(async (files) =>
-      readStoppedRun(stateDir, files),
+    this.#charges.checkStopped(
+      await this.#outside(async (files) => readStoppedRun(stateDir, files)),
     );
-    const least = [credits.email, credits.phone].reduce((sum, each) => sum + (each?.spent ?? 0), 0);
-    const doubtful = (credits.email?.in_doubt ?? 0) + (credits.phone?.in_doubt ?? 0);
-    const before = (creditsBefore?.email ?? 0) + (creditsBefore?.phone ?? 0);
-    if (this.#chargedOfRun > least + doubtful + before) {
-      throw new Error(
-        `${least} credits are said to be paid, ${doubtful} in doubt, ${before} before, and ${this.#chargedOfRun} are`,
-      );
-    }
   }
 
   /** Reads the disk as a process that looks at the run. */
