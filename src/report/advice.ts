@@ -125,7 +125,8 @@ function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonl
 /** A row is kept by all of its verified columns, which is easily forgotten where one is seldom filled. */
 function validLeftOutAdvice({ columns }: Summary): readonly Advice[] {
   const leftOut = columns
-    .flatMap(({ name, valid_left_out: rows = 0 }) => (rows > 0 ? [{ column: name, rows }] : []))
-    .toSorted((one, other) => other.rows - one.rows);
+    // The first is the one to go by.
+    .toSorted((one, other) => other.verdicts.valid - one.verdicts.valid)
+    .flatMap(({ name, valid_left_out: rows = 0 }) => (rows > 0 ? [{ column: name, rows }] : []));
   return leftOut.length === 0 ? [] : [advise('valid_left_out', { columns: leftOut })];
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ExcelJS from 'exceljs';
@@ -603,7 +603,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(ended.code, ended.seen).toBe(0);
     expect(eventsOf(ended, 'left_out_column')).toEqual([]);
     expect(commandIn(ended.seen)).toBe(
-      'sluice verify list.csv --email Mail --country-column Country -o list.verified.csv',
+      'sluice verify list.csv --email Mail --country-column Country -o list.verified.csv --history list.verified.history',
     );
     expect(await paid(service)).toBe(1);
   });
@@ -634,8 +634,11 @@ describe('sluice verify without a column, at a terminal', () => {
     ]);
     expect(eventsOf(ended, 'estimate')).toEqual([]);
     expect(await paid(service)).toBe(4);
+    expect(eventsOf(ended, 'proposed_history')).toHaveLength(1);
     const asked = await readFile(join(folder, 'list.verified.csv'));
     const other = await withService();
+    // A history has the results of one service.
+    await rm(join(folder, 'list.verified.history'), { recursive: true });
     const pasted = await paste(commandIn(seen), connectTo(other.service));
     expect(pasted.code, pasted.stderr).toBe(0);
     expect((await readFile(join(folder, 'list.verified.csv'))).equals(asked)).toBe(true);
@@ -878,7 +881,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const started = await answer('\r');
     expect(started.code, started.seen).toBe(0);
     expect(commandIn(started.seen)).toBe(
-      'sluice verify list.csv --email E-Mail --country DE -o list.verified.csv',
+      'sluice verify list.csv --email E-Mail --country DE -o list.verified.csv --history list.verified.history',
     );
     expect(eventsOf(started, 'cost')).toMatchObject([{ email: { credits: 2 }, phone: null }]);
     expect(started.seen).not.toMatch(/good1|streams/);

@@ -223,14 +223,21 @@ describe('what the figures of a run ask for', () => {
   });
 
   it('is to have one column decide, where valid ones are left out for another', () => {
-    const lost = (email: number, phone: number) =>
-      adviceOn(quiet({ valid_left_out: email }, { name: 'Mobil nr', valid_left_out: phone }));
+    const lost = (email: number, phone: number, valid = 0) =>
+      adviceOn(
+        quiet(
+          { valid_left_out: email },
+          { name: 'Mobil nr', valid_left_out: phone, verdicts: { ...noVerdicts, valid } },
+        ),
+      );
     const [ofEmail, ofPhone] = [
       { column: 'email', rows: 65 },
       { column: 'Mobil nr', rows: 12 },
     ];
     expect(lost(65, 12)).toEqual([{ code: 'valid_left_out', columns: [ofEmail, ofPhone] }]);
     expect(lost(0, 12)).toEqual([{ code: 'valid_left_out', columns: [ofPhone] }]);
+    // The one with the most valid rows, however many are left out.
+    expect(lost(65, 12, 80)).toEqual([{ code: 'valid_left_out', columns: [ofPhone, ofEmail] }]);
   });
 
   it('is to write only good ones, where valid emails are risky', () => {

@@ -54,10 +54,10 @@ export async function askToStart(
   }
   let counted = await countWithCountry({ added, proposed, fallback }, input, context);
   const { rows, service } = counted.estimate;
-  const isLong = rows > manyRows && service !== 'local' && !options.has('limit');
-  const beside = isLong
-    ? trialBeside(proposed ?? options.text('output') ?? standard, input)
-    : undefined;
+  const beside =
+    service === 'local'
+      ? undefined
+      : trialBeside(proposed ?? options.text('output') ?? standard, input);
   const history = options.has('history') ? undefined : beside?.history;
   if (history !== undefined) {
     added.push(['history', history]);
@@ -67,7 +67,7 @@ export async function askToStart(
   if (history !== undefined) reporter.report([message('proposed_history', { history })]);
   showCommand(added, input, reporter);
   const trial: readonly AddedOption[] | undefined =
-    beside && !isTried(counted)
+    beside && rows > manyRows && !options.has('limit') && !isTried(counted)
       ? [...added, ['output', beside.output], ['limit', String(trialRows)]]
       : undefined;
   if (trial) showCommand(trial, input, reporter, `a trial of the first ${trialRows} rows`);

@@ -240,7 +240,7 @@ export const catalogue = {
       `output: ${output}${exists ? ' (exists, will be replaced)' : ''}`,
   }),
   proposed_history: notice({
-    when: 'A history is proposed for a long list: it keeps the results, those of a trial too.',
+    when: 'A history is proposed: it keeps the results, those of a trial too.',
     example: { history: 'list.verified.history' },
     sentence: ({ history }) =>
       `history: ${history} keeps the results, so that a later run does not pay for them again; it holds keyed hashes and results, no address`,

@@ -1,4 +1,5 @@
 import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
 import { closableChunks, type CellText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { withMembers } from '../../lists/rows/guarded-ends.js';
 import type { SourceReading } from '../../lists/rows/source.js';
@@ -12,8 +13,8 @@ import { isDate } from './detect-columns.js';
 const firstRows = 1000;
 
 interface HintOptions {
-  /** Whether rows that have opted out are counted. */
-  readonly seeksOptOuts: boolean;
+  /** Types of addresses for which rows that have opted out are counted. */
+  readonly optOutsOf: readonly VerificationType[];
   /** The country by which all phone numbers are read. @default none: rows have their own, or there are no phones */
   readonly phonesOf?: CountryCode | undefined;
 }
@@ -26,9 +27,9 @@ export function hintPositions(header: readonly string[], options: HintOptions): 
 
 function talliesOf(
   header: readonly string[],
-  { seeksOptOuts, phonesOf }: HintOptions,
+  { optOutsOf, phonesOf }: HintOptions,
 ): {
-  readonly optOuts: RowTally | undefined;
+  readonly optOuts: RowTally;
   readonly foreign: RowTally | undefined;
   /** Cells beside the foreign ones that name no country. */
   readonly unread: RowTally | undefined;
@@ -39,7 +40,7 @@ function talliesOf(
       readColumnName(title).meaning === 'country' ? says : undefined,
     );
   return {
-    optOuts: seeksOptOuts ? new RowTally(header, optOutOf) : undefined,
+    optOuts: new RowTally(header, (title) => optOutOf(title, optOutsOf)),
     foreign: inCountries((cell) => (findCountry(cell) ?? phonesOf) !== phonesOf),
     unread: inCountries((cell) => cell !== '' && findCountry(cell) === undefined),
   };
@@ -63,7 +64,7 @@ export function withListHints(
   };
   const report = (): void => {
     const ofRows = seen < firstRows ? null : seen;
-    if (optOuts && optOuts.rows > 0) {
+    if (optOuts.rows > 0) {
       const { columns, rows } = optOuts;
       onNotice(notice('opted_out', { columns, rows, of_rows: ofRows }));
     }
@@ -133,18 +134,35 @@ const optOutNames =
   /opt(?:ed)?out|unsub|donot(?:e?mail|call|contact|text)|abgemeldet|abbestellt|desabonn|desinscri|disiscri/;
 const optInNames =
   /accepts(?:e?mail|sms|phone)?marketing|opt(?:ed)?in|consent|subscribed$|newsletter|einwilligung|abonniert|marketingcontactstatus/;
+const phoneNames = /sms|phone|call|text|mobil|whatsapp|telefon/;
+const emailNames = /mail|newsletter/;
 const yes = /^(?:1|true|yes|y|x|ja|oui|s[iì]|sí|wahr|vrai|vero|verdadero)$/i;
 const no = /^(?:0|false|no|n|nein|non|nee|falsch|faux|falso|non-marketing contact)$/i;
 const status = /^(?:unsubscribed|opted[ -]?out|abgemeldet|désabonnée?|désinscrite?)$/i;
 
-/** Whether a cell of a column says of its row that nobody may write to it or call it. */
-function optOutOf(title: string): (cell: string) => boolean {
+/**
+ * Whether a cell of a column says of its row that nobody may write to it or call it.
+ *
+ * @returns `undefined` for a column that is about addresses of another type
+ */
+function optOutOf(
+  title: string,
+  types: readonly VerificationType[],
+): ((cell: string) => boolean) | undefined {
   const letters = title
     .normalize('NFD')
     .replaceAll(/[^\p{L}]/gu, '')
     .toLowerCase();
+  if (!types.some((type) => concerns(letters, type))) return undefined;
   const isOut = optOutNames.test(letters);
   const isIn = !isOut && optInNames.test(letters);
   return (cell) =>
     status.test(cell) || (isOut && (yes.test(cell) || isDate(cell))) || (isIn && no.test(cell));
+}
+
+/** Marketing is by email unless a name says otherwise; a name that says nothing is about both types. */
+function concerns(letters: string, type: VerificationType): boolean {
+  const phones = phoneNames.test(letters);
+  const emails = emailNames.test(letters) || (!phones && letters.includes('marketing'));
+  return phones === emails || (type === 'phone' ? phones : emails);
 }

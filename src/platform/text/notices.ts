@@ -152,7 +152,7 @@ export const notices = {
         only && more.length === 0
           ? only.column
           : columns.map(({ column, rows: own }) => `${column} ${grouped(own)}`).join(', ');
-      return `${some} ${rows === 1 ? 'has' : 'have'} opted out (${where}), and ${rows === 1 ? 'is' : 'are'} treated like all others: delete ${rows === 1 ? 'it' : 'them'} from the list, or save ${rows === 1 ? 'that row' : 'those rows'} as a list of ${rows === 1 ? 'its' : 'their'} own and name it with ${optionName('suppress')}`;
+      return `${some} ${rows === 1 ? 'has' : 'have'} opted out (${where}), and ${rows === 1 ? 'is' : 'are'} treated like all others: to leave ${rows === 1 ? 'it' : 'them'} out, save ${rows === 1 ? 'that row' : 'those rows'} as a list of ${rows === 1 ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
     },
   }),
   other_countries: define({

@@ -12,11 +12,13 @@ const address = { email: 'good1@sluice.test' };
 async function noticed(
   rows: readonly object[],
   suppress: readonly SuppressList[] = [],
+  types: readonly string[] = ['email'],
 ): Promise<readonly object[]> {
   const notices: object[] = [];
   await estimateRun({
-    source: rowsSource(rows.map((row) => ({ ...address, ...row }))),
-    email: ['email'],
+    source: rowsSource(rows.map((row): Record<string, string> => ({ ...address, ...row }))),
+    email: ['email'].filter((type) => types.includes(type)),
+    phone: ['phone'].filter((type) => types.includes(type)),
     country: 'US',
     suppress,
     onProgress(progress) {
@@ -30,12 +32,12 @@ async function noticed(
 describe('rows that have opted out', () => {
   it('are counted before anything is sent, once for all columns that say so', async () => {
     const rows = [
-      { 'Do Not Call': '0', Status: 'subscribed', UNSUB_TIME: '', Note: '1' },
-      { 'Do Not Call': '1', Status: 'Unsubscribed', UNSUB_TIME: '', Note: '1' },
-      { 'Do Not Call': '0', Status: 'subscribed', UNSUB_TIME: '2024-11-12 08:00:00', Note: '1' },
+      { 'Do Not Contact': '0', Status: 'subscribed', UNSUB_TIME: '', Note: '1' },
+      { 'Do Not Contact': '1', Status: 'Unsubscribed', UNSUB_TIME: '', Note: '1' },
+      { 'Do Not Contact': '0', Status: 'subscribed', UNSUB_TIME: '2024-11-12 08:00:00', Note: '1' },
     ];
     const columns = [
-      { column: 'Do Not Call', rows: 1 },
+      { column: 'Do Not Contact', rows: 1 },
       { column: 'Status', rows: 1 },
       { column: 'UNSUB_TIME', rows: 1 },
     ];
@@ -43,6 +45,19 @@ describe('rows that have opted out', () => {
     const consents = [{ 'Accepts Email Marketing': 'yes' }, { 'Accepts Email Marketing': 'no' }];
     expect(await noticed(consents)).toMatchObject([{ rows: 1 }]);
     expect(await noticed(consents.slice(0, 1))).toEqual([]);
+  });
+
+  it('are those that no address of a verified type may reach', async () => {
+    const rows = [
+      { phone: '+14155550100', 'Accepts SMS Marketing': 'no', 'Accepts Marketing': 'yes' },
+      { phone: '+14155550101', 'Accepts SMS Marketing': 'no', 'Accepts Marketing': 'no' },
+    ];
+    const bySms = { column: 'Accepts SMS Marketing', rows: 2 };
+    const byEmail = { column: 'Accepts Marketing', rows: 1 };
+    expect(await noticed(rows, [], ['email'])).toMatchObject([{ columns: [byEmail], rows: 1 }]);
+    expect(await noticed(rows, [], ['phone'])).toMatchObject([{ columns: [bySms], rows: 2 }]);
+    const both = await noticed(rows, [], ['email', 'phone']);
+    expect(both).toMatchObject([{ columns: [bySms, byEmail], rows: 2 }]);
   });
 
   it('are counted in the first rows of a long list', async () => {

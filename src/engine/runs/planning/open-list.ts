@@ -13,7 +13,12 @@ import type { PlanEntry } from '../../stores/journal-entries.js';
 import { type RunProgress, noticed } from '../reporting/run-progress.js';
 import { notice } from '../../../platform/text/notices.js';
 import { notSubmittedReasons } from '../../addresses/address.js';
-import { emailQualities, emailResults, type VerificationType } from '../../../contract/enums.js';
+import {
+  emailQualities,
+  emailResults,
+  verificationTypes,
+  type VerificationType,
+} from '../../../contract/enums.js';
 import { recordFields } from '../../../contract/records.js';
 import { fieldPlace, outcomeCells } from '../../columns/added-fields.js';
 import type { Outcome, OutcomeValue } from '../../results/outcome-table.js';
@@ -39,7 +44,9 @@ export async function openList(
   const hasPhones = (options.phone ?? []).length > 0;
   const hints = {
     // Anyone who suppresses addresses knows who has opted out.
-    seeksOptOuts: suppressed === undefined,
+    optOutsOf: suppressed
+      ? []
+      : verificationTypes.filter((type) => (options[type] ?? []).length > 0),
     phonesOf: hasPhones && !hasOwnCountries ? readCountry(options.country) : undefined,
   };
   const reading = await source.open({
