@@ -685,7 +685,7 @@ describe('sluice verify without a column, at a terminal', () => {
       cwd: folder,
       answers: [
         [/such as US or Germany:/, '\r'],
-        [/such as US or Germany:/, 'Germny\r'],
+        [/Ctrl-C: leave\), such as US or Germany:/, 'Germny\r'],
         [/\(Germany\)[^]*such as US or Germany:/, 'uk\r'],
         [/Start/, 'y\r'],
       ],
@@ -702,6 +702,21 @@ describe('sluice verify without a column, at a terminal', () => {
     });
     expect(code, seen).toBe(2);
     expect(seen).toMatch(/or Germany: *\nsluice: /);
+  });
+
+  it('proposes the country of those numbers that have one, where it is the same for all', async () => {
+    const own = Array.from({ length: 10 }, (_, at) => `+1 202 555 01${at + 10}`);
+    const others = Array.from({ length: 30 }, (_, at) => `(202) 555-01${at + 30}`);
+    await write('list.csv', `phone\n${[...own, ...others].join('\n')}\n`);
+    const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
+      cwd: folder,
+      answers: [
+        [/Enter: US, Ctrl-C: leave[^]*or Germany:/, '\r'],
+        [/Start/, 'n\r'],
+      ],
+    });
+    expect(code, seen).toBe(2);
+    expect(commandIn(seen)).toContain('--country US');
   });
 
   it('asks for the country of numbers that hardly have one', async () => {

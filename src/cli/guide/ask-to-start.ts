@@ -90,7 +90,8 @@ async function countWithCountry(
   if (!isAsked) return counted;
   if (fallback) reporter.report([message('fallback_country', fallback)]);
   const question = 'Country for these rows, such as US or Germany [Enter: do not send them]:';
-  const country = fallback?.country ?? (await countryAnswered(question, context, signal, true));
+  const country =
+    fallback?.country ?? (await countryAnswered(question, context, signal, { means: undefined }));
   if (country === undefined) return counted;
   added.push(['country', country]);
   return estimate(added);

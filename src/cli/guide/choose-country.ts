@@ -13,6 +13,8 @@ export interface ChosenCountry {
   /** Which country, and the evidence; or why none was found. */
   readonly why: string;
   readonly fallback?: OfferedCountry | undefined;
+  /** What an empty answer to the question for a country means. @default nothing: it is asked again */
+  readonly proposed?: string | undefined;
   /** Whether some sampled rows have no country. @default false */
   readonly isOpen?: boolean;
 }
@@ -26,6 +28,9 @@ type FoundCountry = NonNullable<SampledList['mostly']>;
 
 /** From this share on the numbers without a calling code need no country. */
 const nearlyAll = 0.9;
+
+/** So many numbers of one country are enough to propose it. */
+const leastProposed = 10;
 
 export const countryOptions = ['country', 'country-column', 'country-from'] as const;
 
@@ -79,7 +84,11 @@ export function chooseCountry(
   if (mostly) {
     const why = evidence(mostly);
     if (isKnown) return { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` };
-    return { why: `not known: ${why}, and are read by the country that you give` };
+    const isProposed = mostly.same === mostly.known && mostly.known >= leastProposed;
+    return {
+      why: `not known: ${why}, and are read by the country that you give`,
+      ...(isProposed && { proposed: mostly.country }),
+    };
   }
   const fromLocale = locale && (['country', locale.country] as const);
   const ofLocale = `${locale?.country}, ${locale?.why}`;
@@ -131,9 +140,15 @@ interface Asked {
   readonly reporter: Reporter;
 }
 
-export async function askCountry(asked: Asked, signal: AbortSignal): Promise<AddedOption> {
-  const question = 'Country of these addresses, such as US or Germany:';
-  const country = await countryAnswered(question, asked, signal);
+export async function askCountry(
+  asked: Asked,
+  signal: AbortSignal,
+  proposed?: string,
+): Promise<AddedOption> {
+  const keys = [...(proposed === undefined ? [] : [`Enter: ${proposed}`]), 'Ctrl-C: leave'];
+  const question = `Country of these addresses (${keys.join(', ')}), such as US or Germany:`;
+  const empty = proposed === undefined ? undefined : { means: proposed };
+  const country = await countryAnswered(question, asked, signal, empty);
   if (country !== undefined) return ['country', country];
   throw new ConfigurationError(
     'a target country is needed: run the command again with --country <CC>, such as --country US; nothing was sent',
@@ -141,16 +156,20 @@ export async function askCountry(asked: Asked, signal: AbortSignal): Promise<Add
   );
 }
 
-/** @returns `undefined` where nobody answers, and for an empty answer where it may be one */
+/**
+ * @param empty what an empty answer means. @default it is none
+ * @returns `undefined` where nobody answers
+ */
 export async function countryAnswered(
   question: string,
   { person, reporter }: Asked,
   signal: AbortSignal,
-  mayBeEmpty = false,
+  empty?: { readonly means: string | undefined },
 ): Promise<string | undefined> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const answer = await ask(question, person, signal);
-    if (answer === undefined || (mayBeEmpty && answer === '')) break;
+    if (answer === undefined) break;
+    if (answer === '' && empty) return empty.means;
     const country = countryIn(answer, reporter);
     if (country !== undefined) return country;
   }

@@ -116,9 +116,11 @@ export async function showGuide(
     const resumed = await offerToResume(source.name, { output, prefixes }, input, context);
     if (resumed) return context.verify(resumed);
   }
-  const { added: country, why, fallback, isOpen = false } = chooseCountry(options, seen, input.env);
+  const byList = chooseCountry(options, seen, input.env);
+  const { added: country, why, fallback, isOpen = false } = byList;
   reporter.report([message('found_country', { country: country ?? null, why })]);
-  const chosen = country ?? (isAsked ? [await askCountry(context, input.signal)] : undefined);
+  const chosen =
+    country ?? (isAsked ? [await askCountry(context, input.signal, byList.proposed)] : undefined);
   // The question follows once all rows are counted.
   const ofOthers = isOpen && !isAsked ? (fallback?.country ?? countryToFillIn) : undefined;
   if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);
