@@ -9,10 +9,7 @@ export interface Wanted {
   readonly isRight: (value: unknown) => boolean;
   /** Those of an object that is right: an error names the first that is missing. @default none */
   readonly methods?: readonly string[] | undefined;
-  /**
-   * @default false: may be omitted
-   * @default false: the option may be left out
-   */
+  /** @default false: the option may be left out */
   readonly isRequired?: boolean;
   /** Taken, but named in no message. @default false */
   readonly isInternal?: boolean;

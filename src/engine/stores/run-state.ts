@@ -88,9 +88,14 @@ function stateOfNextRun(state: RunState, retries = false): RunState {
  * Replays a journal's entries.
  *
  * @param path the journal's, for messages
+ * @param toError the error for a damaged one, with its store's advice
  */
-export function replayJournal(entries: readonly unknown[], path: string): RunState {
-  const journal = new JournalReplay(path);
+export function replayJournal(
+  entries: readonly unknown[],
+  path: string,
+  toError = damaged,
+): RunState {
+  const journal = new JournalReplay(path, toError);
   journal.apply(entries);
   return journal.state;
 }
@@ -98,13 +103,18 @@ export function replayJournal(entries: readonly unknown[], path: string): RunSta
 /** Folds journal entries as they arrive: each costs the same, however many came before. */
 export class JournalReplay {
   readonly #path: string;
+  readonly #toError: typeof damaged;
   #batches = new Map<string, BatchEntry | PartEntry>();
   #times = new Map<string, BatchTimes>();
   #state: RunState = { ...emptyRunState, batches: this.#batches, times: this.#times };
 
-  /** @param path for messages */
-  constructor(path: string) {
+  /**
+   * @param path for messages
+   * @param toError the error for a damaged journal, with its store's advice
+   */
+  constructor(path: string, toError = damaged) {
     this.#path = path;
+    this.#toError = toError;
   }
 
   /** Its maps are updated in place until another run begins. */
@@ -118,7 +128,7 @@ export class JournalReplay {
     for (const [index, value] of entries.entries()) {
       const parsed = journalEntry.safeParse(value);
       if (!parsed.success || (!this.#state.run && parsed.data.entry !== 'run')) {
-        throw damaged(
+        throw this.#toError(
           this.#path,
           `or of another version of Sluice: its entry ${index + 1} cannot be read`,
           parsed.error,

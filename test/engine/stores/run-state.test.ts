@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchState } from '../../../src/engine/batches/batch-state.js';
 import { replayJournal } from '../../../src/engine/stores/run-state.js';
+import { sharedStatusOf } from '../../../src/engine/stores/shared/shared-status.js';
 import { runEntry as run } from './example-entries.js';
 
 const tries = { attempt: 1, fresh: 0, uploads: 1 };
@@ -51,6 +52,16 @@ function expectDamaged(entries: readonly unknown[], what: string): void {
     }) as Error,
   );
 }
+
+it('a damaged journal in a database has no advice on a state directory', () => {
+  const stored = { run: 'a', madeAt: '', entries: [{ entry: 'new' }], workers: [] };
+  expect(() => sharedStatusOf(stored, 'run a')).toThrow(
+    expect.objectContaining({
+      code: 'state_damaged',
+      message: expect.not.stringMatching(/state directory|fresh/) as string,
+    }) as Error,
+  );
+});
 
 describe('an entry with a right checksum', () => {
   it('is taken in whatever stage it tells of', () => {

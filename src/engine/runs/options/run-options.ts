@@ -175,7 +175,7 @@ export interface RunSettings<From extends SourceInput = SourceInput>
   readonly onSummary?: ((summary: Summary) => void | Promise<void>) | undefined;
   /**
    * Called and awaited before the state directory is removed: closes what you keep in it, such as a local
-   * service.
+   * service. If it throws, the run warns with `before_removal_failed` and goes on.
    * @default nothing is called
    */
   readonly beforeRemoval?: (() => void | Promise<void>) | undefined;

@@ -10,7 +10,11 @@ import { aFolder } from '../../../platform/option-kinds.js';
 import { readRunState } from '../../stores/directory/state-directory.js';
 import { type RunStatus, statusOf } from '../../stores/run-status.js';
 import type { SharedStore } from '../../stores/run-store.js';
-import { type SharedRunStatus, sharedStatusOf } from '../../stores/shared/shared-status.js';
+import {
+  damagedInStore,
+  type SharedRunStatus,
+  sharedStatusOf,
+} from '../../stores/shared/shared-status.js';
 import { aStore } from '../options/option-shapes.js';
 import type { VerificationType } from '../../../contract/enums.js';
 import { noTimes } from '../../batches/batch-log.js';
@@ -147,7 +151,7 @@ export async function readStoppedRun(
 /** @returns an empty state where the run has not begun */
 export async function readShared(store: SharedStore): Promise<RunState> {
   const stored = await store.look({ signal: AbortSignal.timeout(lookMs) });
-  return replayJournal(stored?.entries ?? [], store.name);
+  return replayJournal(stored?.entries ?? [], store.name, damagedInStore);
 }
 
 function stoppedRunOf(state: RunState, name: string): StoppedRun {

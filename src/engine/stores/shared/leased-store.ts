@@ -23,7 +23,13 @@ import type {
   SharedWork,
   SourceCopy,
 } from '../run-store.js';
-import { stopForLosses, noRows, type RowFigures } from './shared-status.js';
+import {
+  adviceOnDamage,
+  damagedInStore,
+  stopForLosses,
+  noRows,
+  type RowFigures,
+} from './shared-status.js';
 import { copyStep, gone, outputStep, type Claimed, type Updates } from './store-protocol.js';
 
 interface LeasedStoreOptions {
@@ -70,7 +76,7 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
   private constructor(steps: SharedSteps, options: LeasedStoreOptions) {
     const { clock, leaseMs, rows, copyLimitBytes = Infinity } = options;
     this.#steps = steps;
-    this.#journal = new JournalReplay(steps.name);
+    this.#journal = new JournalReplay(steps.name, damagedInStore);
     this.#clock = clock;
     this.#rows = rows;
     this.#leaseMs = leaseMs;
@@ -232,7 +238,7 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
     await this.#do(async () => this.#beat());
     if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
     throw new StateError(
-      `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; put back a backup of it, or begin a run of another name: that pays again for what was sent`,
+      `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; ${adviceOnDamage}`,
       { code: 'state_damaged' },
     );
   }
@@ -301,7 +307,7 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
   #forget(): void {
     this.#held.revokeAll();
     if (!this.state.run) return;
-    this.#journal = new JournalReplay(this.#steps.name);
+    this.#journal = new JournalReplay(this.#steps.name, damagedInStore);
     this.#notifier.notify();
   }
 

@@ -81,12 +81,21 @@ export type FoundSharedRun =
   | { readonly run: string; readonly status: SharedRunStatus }
   | { readonly run: string; readonly error: SluiceError };
 
+export const adviceOnDamage =
+  'put back a backup of it, or begin a run of another name: that pays again for what was sent';
+
+/** @param name the run and its store */
+export function damagedInStore(name: string, what: string, cause?: unknown): StateError {
+  const message = `the journal of ${name} is damaged ${what}; ${adviceOnDamage}`;
+  return new StateError(message, { code: 'state_damaged', cause });
+}
+
 /** @param name the run and its store in messages */
 export function sharedStatusOf(
   { run, madeAt, entries, workers }: StoredRun,
   name: string,
 ): SharedRunStatus {
-  const state = replayJournal(entries, name);
+  const state = replayJournal(entries, name, damagedInStore);
   const isAlive = workers.some((worker) => worker.isAlive);
   if (!state.run && !isAlive) throw new ConfigurationError(`${name} does not exist`);
   const { finished } = state;
