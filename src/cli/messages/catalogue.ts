@@ -709,7 +709,7 @@ export const catalogue = {
       allowed: 0.1,
     },
     sentence: (odd) =>
-      `${oddSentence(odd)}; look at the list and at the service before you use the results`,
+      `${oddSentence(odd)}; check the list and the service before you use the results`,
   }),
   outputs: info({
     when: 'Where the rows are. A log has it in `finished`.',

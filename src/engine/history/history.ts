@@ -286,7 +286,7 @@ export class History implements ResultHistory {
     // One empty night does not make the next one unusual.
     const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
     const run = pastRunOf(summary, this.#clock.wallNow());
-    return { previous, runs, odd: oddShares(run, runs, summary.credits_before) };
+    return { previous, runs, odd: oddShares(run, runs) };
   }
 
   /**

@@ -83,16 +83,12 @@ const deviationPerMad = 1.4826;
 /**
  * Compares the shares of a run with the median of the runs before. How far a share may be from it is four
  * times the largest of three: the runs' own spread (their median absolute deviation, which a single bad
- * night does not move), what chance alone does to a share of so many, and half a percentage point.
+ * night does not move), what chance alone does to a share of so many, and half a percentage point. Fewer new
+ * addresses than usual are never odd: the history is there for that.
  *
  * @param before runs of the same list
- * @param paidBefore what the runs have cost that it has gone on from: what they paid for is new no more
  */
-export function oddShares(
-  run: PastRun,
-  before: readonly PastRun[],
-  paidBefore: Summary['credits_before'],
-): readonly OddShare[] {
+export function oddShares(run: PastRun, before: readonly PastRun[]): readonly OddShare[] {
   return (['email', 'phone'] as const).flatMap((type) =>
     shareNames.flatMap((share) => {
       const now = shareOf(run[type], share);
@@ -103,8 +99,8 @@ export function oddShares(
       const chance = Math.sqrt((usual * (1 - usual)) / now.of);
       const allowed = spreads * Math.max(deviationPerMad * mad, chance, leastSpread);
       const difference = now.value - usual;
-      const isExplained = share === 'new' && difference < 0 && (paidBefore?.[type] ?? 0) > 0;
-      if (isExplained || Math.abs(difference) <= allowed) return [];
+      const isSaving = share === 'new' && difference < 0;
+      if (isSaving || Math.abs(difference) <= allowed) return [];
       return [{ type, share, now: now.value, usual, allowed }];
     }),
   );

@@ -183,16 +183,16 @@ export function noTextSentence(cells: number, input: string): string {
 }
 
 const shareWords = {
-  valid: 'valid results',
-  wrong: 'wrong results',
-  unknown: 'unknown results',
-  new: 'addresses that had to be paid for',
+  valid: 'results are valid',
+  wrong: 'results are wrong',
+  unknown: 'results are unknown',
+  new: 'addresses were paid for',
 } as const;
 
 export function oddSentence({ type, share, now, usual, allowed }: OddShare): string {
   const from = percent(Math.max(0, usual - allowed));
   const to = percent(Math.min(1, usual + allowed));
-  return `${type}: ${percent(now)} ${shareWords[share]}, usually ${percent(usual)} (${from} to ${to})`;
+  return `${type}: ${percent(now)} of the ${shareWords[share]}, usually ${percent(usual)} (${from} to ${to})`;
 }
 
 export function percent(share: number): string {
