@@ -111,8 +111,8 @@ export async function chooseTarget(
   env: NodeJS.ProcessEnv,
 ): Promise<Target> {
   if (!options.has('local')) return findTarget(options, env);
-  if (baseUrlOf(options, env) === undefined) return { kind: 'local', isOnPurpose: true };
-  throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
+  if (!options.has('base-url')) return { kind: 'local', isOnPurpose: true };
+  throw new ConfigurationError('--local and --base-url exclude each other: give one of them');
 }
 
 /** The same, where the local service cannot be meant on purpose. */

@@ -44,7 +44,7 @@ export const exitCodeTexts = [
 ] as const;
 
 export const environmentTexts = [
-  { names: 'SLUICE_BASE_URL', meaning: 'the service, unless --base-url names it' },
+  { names: 'SLUICE_BASE_URL', meaning: 'the service, unless --base-url or --local is given' },
   {
     names: 'SLUICE_API_KEY',
     meaning: 'the key, unless --api-key-file is given; also of serve',

@@ -69,6 +69,12 @@ describe('sluice check', () => {
     expect(stdout).toMatch(/^is_free +true$/m);
   });
 
+  it('uses the local service with --local, whatever service the environment names', async () => {
+    const environment = { SLUICE_BASE_URL: 'http://127.0.0.1:9', SLUICE_API_KEY: 'k' };
+    const args = ['ada@gmail.com', '--local'];
+    expect(await runCommand(checkCommand, args, environment)).toMatchObject({ code: 0 });
+  });
+
   it('says that the local service judges when nobody asked for it', async () => {
     const { events } = await runCommand(checkCommand, ['ada@example.com']);
     expect(events).toMatchObject([{ event: 'local_service', severity: 'warning' }]);

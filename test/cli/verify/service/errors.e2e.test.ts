@@ -193,9 +193,9 @@ describe('where the service is', () => {
     ],
     [
       'the local service together with a base URL',
-      { SLUICE_BASE_URL: 'http://127.0.0.1:9' },
-      ['--local'],
-      ['invalid_option', '--local'],
+      {},
+      ['--local', '--base-url', 'http://127.0.0.1:9'],
+      ['invalid_option', '--local', '--base-url'],
     ],
     ['no URL', { SLUICE_API_KEY: someKey }, ['--base-url', 'example'], ['invalid_option', 'URL']],
     ['an empty URL', { SLUICE_API_KEY: someKey }, ['--base-url='], ['invalid_option', 'URL']],
