@@ -39,6 +39,8 @@ export class Plan {
   readonly cutter: BatchCutter;
   readonly planner: Planner;
   readonly join: ResultJoin;
+  /** Target country of rows without one of their own. */
+  readonly country: CountryCode | undefined;
   /** By verified column: positions of values that belong to the cell itself. */
   readonly #perCell: readonly (readonly { readonly at: number; readonly field: string }[])[];
   readonly #places: ColumnPlaces;
@@ -51,12 +53,13 @@ export class Plan {
     this.#perCell = settings.layout.added.map((columns) =>
       columns.flatMap(({ field }, at) => (perCellFields.has(field) ? [{ at, field }] : [])),
     );
+    this.country = readCountry(settings.country);
     this.book = new AddressBook({ seed: settings.seed ?? randomBytes(32) });
     this.cutter = new BatchCutter(settings);
     this.planner = new Planner({
       columns: settings.layout.columns,
       country: {
-        fallback: readCountry(settings.country),
+        fallback: this.country,
         position: settings.layout.countryPosition,
         phonePosition: settings.layout.countryFromPosition,
         ofEmails: readCountry(settings.emailCountry),

@@ -249,10 +249,12 @@ class UnfitNumbers {
     const numbers = this.#columns.get(column);
     if (!numbers || numbers.unfit.length === 0) return undefined;
     const { seen, unfit, countries, withoutPlus, rows } = numbers;
-    // Many plans allow nearly all digits: only a country that other data name is likely.
-    const [best] = Array.from(countries)
+    // Many plans allow nearly all digits: only a country that other data or the command name is likely.
+    const named = Array.from(countries)
       .filter(([, rows]) => rows >= unfit.length * leastNamed)
-      .map(([country]) => {
+      .map(([country]) => country);
+    const [best] = [...(this.#plan.country ? [this.#plan.country] : []), ...named]
+      .map((country) => {
         const cells = unfit.filter((number) => fitsCountry(number, country)).length;
         return { country, cells };
       })

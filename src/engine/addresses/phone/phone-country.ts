@@ -1,7 +1,7 @@
 import { type CountryCode, isCountryCode } from '../../../contract/countries.js';
 import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import { trimCell } from '../address.js';
-import { familyAt, familyOf, planOf } from './numbering-plan.js';
+import { familyAt, familyOf, type NumberingPlan, planOf } from './numbering-plan.js';
 import { isOneNumber, possibleNumbers, sureNumber } from './phone-readings.js';
 import { barePhone, phoneDigits, type PhoneDigits } from './phone-digits.js';
 
@@ -46,15 +46,21 @@ function nationalOf(digits: PhoneDigits, callingCode: string): string | undefine
   return sureNumber(digits, anyCountry)?.slice(1 + callingCode.length);
 }
 
-/** Whether a phone cell, read in a country, is a valid fixed or mobile number of that country. */
+/** `(415) 555-0100`, `415-555-0100` */
+const northAmerican = /^(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])[2-9]\d\d[-.]\d{4}$/;
+
+/** Written as a number of North America where numbers vary in length: there, any ten digits may be valid. */
+function looksForeign(cell: string, plan: NumberingPlan | undefined): boolean {
+  return plan?.hasVariedLengths === true && northAmerican.test(trimCell(cell));
+}
+
+/** Whether a phone cell, read in a country, is a valid fixed or mobile number of that country, and looks like it. */
 export function fitsCountry(cell: string, country: CountryCode): boolean {
+  if (looksForeign(cell, planOf(country))) return false;
   const digits = phoneDigits(barePhone(trimCell(cell)));
   const number = digits && sureNumber(digits, country);
   return number !== undefined && isFixedOrMobile(number) && phoneCountry(number) === country;
 }
-
-/** `(415) 555-0100`, `415-555-0100` */
-const northAmerican = /^(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])[2-9]\d\d[-.]\d{4}$/;
 
 /**
  * Whether one reading of a phone cell is a valid number with the calling code of a country, and it is not
@@ -67,7 +73,7 @@ export function mayBeOf(country: CountryCode, cell: string): boolean | undefined
   const plan = planOf(country);
   const family = plan?.family;
   if (!digits || !family) return undefined;
-  if (northAmerican.test(trimCell(cell)) && plan.hasVariedLengths) return false;
+  if (looksForeign(cell, plan)) return false;
   return possibleNumbers(digits, country).some(
     (number) => isOneNumber(number) && familyOf(number.slice(1)) === family,
   );

@@ -231,6 +231,22 @@ describe('national numbers of two countries', () => {
     ]);
   });
 
+  it('are said to fit the country given for all rows, not one that takes any ten digits', async () => {
+    const american = Array.from(
+      { length: 30 },
+      (_, at) => `a${at}@sluice-test.de,(415) 555-01${at + 10},${at % 2 ? 'GB' : 'FR'}\n`,
+    ).join('');
+    await writeFile(join(folder, 'list.csv'), `email,phone,land\n${american}`);
+    const ended = await runInProcess(
+      ['verify', 'list.csv', ...options, '--country-column', 'land', '--country', 'US'],
+      { cwd: folder, env: connectTo(service) },
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'numbers_do_not_fit')).toMatchObject([
+      { unfit: 30, country: null, fitting: { country: 'US', cells: 30 } },
+    ]);
+  });
+
   it('are not said to be of another country where the cells hold no number', async () => {
     const numbers = rows.split('\n').filter((row) => row.includes('030 /'));
     const none = Array.from({ length: 12 }, (_, at) => `d${at}@sluice-test.de,n/a`);
