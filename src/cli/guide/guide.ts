@@ -215,7 +215,8 @@ async function findPaidRun(
   const paid = status && describeCredits(status.launchedCredits);
   if (paid === undefined || status?.isFinished !== false || status.input !== list) return undefined;
   const begunWith = (await optionsOfRun(stateDir)) ?? {};
-  const { header, ...others } = begunWith;
+  // The journal keeps what the lists held, not how they were named.
+  const { header, suppress: _suppress, ...others } = begunWith;
   const added = Object.entries(others).flatMap(([name, given]) => {
     const known = verifyOptions.find((each) => each.name === name)?.name;
     const values = Array.isArray(given) ? given : [given];

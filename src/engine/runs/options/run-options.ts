@@ -33,8 +33,9 @@ export interface ListOptions extends CountryOptions, DriveSettings, DoubtOptions
   readonly splitCells?: boolean | undefined;
   /**
    * Lists of addresses and domains that are never sent, such as an unsubscribe list: their cells become
-   * `not_submitted`, `suppressed`. The lists may change between calls: paid results are not paid again. A list
-   * that holds no address is an InputError, `input_suspect`, before anything is sent.
+   * `not_submitted`, `suppressed`. The lists may change between calls: paid results are not paid again. A run
+   * that began with lists is not resumed without any: StateError, `state_mismatch`, unless `onChange` is
+   * `carry`. A list that holds no address is an InputError, `input_suspect`, before anything is sent.
    * @default none
    */
   readonly suppress?: readonly (string | URL | SuppressList)[] | undefined;

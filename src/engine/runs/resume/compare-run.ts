@@ -93,6 +93,34 @@ export function refuseOthers(differing: readonly string[]): void {
   );
 }
 
+/**
+ * Refuses to go on without the suppress lists that a run began with: it would send the addresses of people who
+ * have opted out. Other lists, and more or fewer lines in them, are no reason.
+ */
+export function refuseLostSuppress(
+  { decides }: RunEntry,
+  given: RunEntry['decides'],
+  onChange: ComparedRun['onChange'],
+): void {
+  const lists = decides['suppress'];
+  if (lists === undefined || given['suppress'] !== undefined || onChange === 'carry') return;
+  const option = optionName('suppress');
+  throw new StateError(
+    `the unfinished run in the state directory began with ${option} (${shownValue(lists)}), and is to go on without it: addresses on that list would be sent. Nothing was sent now. Give ${option} again, add ${optionName('onChange', 'carry')} to send them, or start over with ${optionName('fresh')}, which pays again`,
+    { code: 'state_mismatch' },
+  );
+}
+
+const leavingOut = ['suppress', 'keep', 'keep-quality', 'unique', 'rejects'] as const;
+
+/** Options that leave out addresses or rows, which a run began with and is resumed without. */
+export function leftOutOptions(state: Decisions, given: Decisions): readonly string[] {
+  const [before, now] = [allOf(state), allOf(given)];
+  return leavingOut
+    .filter((name) => before[name] !== undefined && now[name] === undefined)
+    .map(shownName);
+}
+
 type AccountMatch = 'same' | 'replaced' | 'unknown' | 'other';
 
 /**

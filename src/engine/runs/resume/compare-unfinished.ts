@@ -24,6 +24,7 @@ import {
   isOver,
   isPlanned,
   type PlannedRun,
+  refuseLostSuppress,
   refuseOthers,
   takesUpEarlier,
   withRetriableExports,
@@ -156,6 +157,7 @@ export class UnfinishedComparison {
     const { state } = this.#stored;
     const decides = rowDecisionsOf(this.#options);
     refuseOthers(differingSettings(this.#run, decides, serviceName));
+    refuseLostSuppress(this.#run, decides, this.#options.onChange);
     if (client) await accountOf(client, this.#run, state, signal);
     const plan = this.#plan;
     if (!plan || !isPlanned(state)) {

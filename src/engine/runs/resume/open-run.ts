@@ -29,7 +29,9 @@ import {
   isPlanned,
   isRetryAsked,
   isSameRun,
+  leftOutOptions,
   type PlannedRun,
+  refuseLostSuppress,
   refuseOthers,
   takesUpEarlier,
   withRetriableExports,
@@ -133,12 +135,17 @@ export class DirectoryRun implements RunLocation {
     const differing = state.run ? this.#differing(state.run, service) : [];
     if (state.run && hasSent(state) && !this.#isOver) {
       refuseOthers(differing);
+      refuseLostSuppress(state.run, this.#decisions.decides, this.run.onChange);
       await checkAccount(client, state.run, this.store, this.run.signal);
       const status = statusOf(state, this.store.path);
       this.run.onProgress?.({ stage: 'going_on', status });
       const { history: begunWith } = state.run;
       if (begunWith !== undefined && !history) {
         this.run.onProgress?.(noticed(notice('history_left_out', { history: begunWith })));
+      }
+      const options = leftOutOptions(state.run, this.#decisions);
+      if (options.length > 0) {
+        this.run.onProgress?.(noticed(notice('options_left_out', { options })));
       }
     }
     const takesUp = takesUpEarlier(state, this.run);

@@ -215,4 +215,42 @@ describe('a run that was killed', () => {
       out.filter((row) => row['email_reason'] === 'suppressed').map((row) => row['email']),
     ).toEqual(addresses.filter((each) => suppressed.includes(each)));
   });
+
+  describe('and began with options that leave out', () => {
+    const kept = '--suppress u.txt --keep valid --rejects no.csv';
+    const small = '--batch-size 1 --concurrency 1';
+
+    beforeEach(async () => {
+      await writeFile(join(folder, 'u.txt'), 'good4@rival.example\n');
+      expect((await verify(`${small} ${kept} --max-credits 1`)).code).toBe(5);
+      expect(await paid()).toHaveLength(1);
+    });
+
+    it('sends nothing without --suppress, in a dry run neither', async () => {
+      const dry = await verify(`${small} --quiet --dry-run`);
+      expect(eventsOf(dry, 'unfinished_run')).toMatchObject([{ action: 'stop' }]);
+      const ended = await verify(`${small} --quiet`);
+      expect(ended.code).toBe(2);
+      expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'state_mismatch' }]);
+      expect(await paid()).toHaveLength(1);
+    });
+
+    it('sends what was suppressed with --on-change carry, and warns', async () => {
+      const ended = await verify(`${small} --quiet --on-change carry`);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(codedOf(ended, 'options_left_out')).toMatchObject([
+        { severity: 'warning', options: ['--suppress', '--keep', '--rejects'] },
+      ]);
+      expect(await paid()).toContain('good4@rival.example');
+    });
+
+    it('warns of the others, and of none that are given again', async () => {
+      const ended = await verify(`${small} --quiet --suppress u.txt`);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(codedOf(ended, 'options_left_out')).toMatchObject([
+        { severity: 'warning', options: ['--keep', '--rejects'] },
+      ]);
+      expect(await paid()).not.toContain('good4@rival.example');
+    });
+  });
 });
