@@ -324,10 +324,10 @@ export const notices = {
   options_left_out: define({
     when: 'The run began with options that leave addresses or rows out (`--suppress`, `--keep`, `--keep-quality`, `--unique`, `--rejects`), and is resumed without them.',
     isWarning: true,
-    example: { options: ['--keep', '--rejects'] as readonly string[] },
-    variants: [{ options: ['--suppress'] }],
+    example: { options: ['keep', 'rejects'] as readonly string[] },
+    variants: [{ options: ['suppress'] }],
     sentence: ({ options }) =>
-      `the run began with ${options.join(', ')} and is resumed without: what ${options.length === 1 ? 'this option' : 'these options'} would leave out is no longer left out; to keep it out, stop this run and add ${options.length === 1 ? 'it' : 'them'} again`,
+      `the run began with ${options.map((option) => optionName(option)).join(', ')} and is resumed without: what ${options.length === 1 ? 'this option' : 'these options'} would leave out is no longer left out; to keep it out, stop this run and add ${options.length === 1 ? 'it' : 'them'} again`,
   }),
   history_cut: define({
     when: 'The last write to the history was cut off, as by a power cut: all before it counts.',

@@ -111,14 +111,21 @@ export function refuseLostSuppress(
   );
 }
 
-const leavingOut = ['suppress', 'keep', 'keep-quality', 'unique', 'rejects'] as const;
+/** Options that leave out addresses or rows, by their names in the journal. */
+const leavingOut = {
+  suppress: 'suppress',
+  keep: 'keep',
+  'keep-quality': 'keepQuality',
+  unique: 'unique',
+  rejects: 'rejects',
+} as const;
 
-/** Options that leave out addresses or rows, which a run began with and is resumed without. */
+/** Those that a run began with and is resumed without. */
 export function leftOutOptions(state: Decisions, given: Decisions): readonly string[] {
   const [before, now] = [allOf(state), allOf(given)];
-  return leavingOut
-    .filter((name) => before[name] !== undefined && now[name] === undefined)
-    .map(shownName);
+  return Object.entries(leavingOut)
+    .filter(([name]) => before[name] !== undefined && now[name] === undefined)
+    .map(([, option]) => option);
 }
 
 type AccountMatch = 'same' | 'replaced' | 'unknown' | 'other';

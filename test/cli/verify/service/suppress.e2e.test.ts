@@ -239,7 +239,7 @@ describe('a run that was killed', () => {
       const ended = await verify(`${small} --quiet --on-change carry`);
       expect(ended.code, ended.stderr).toBe(0);
       expect(codedOf(ended, 'options_left_out')).toMatchObject([
-        { severity: 'warning', options: ['--suppress', '--keep', '--rejects'] },
+        { severity: 'warning', options: ['suppress', 'keep', 'rejects'] },
       ]);
       expect(await paid()).toContain('good4@rival.example');
     });
@@ -248,7 +248,7 @@ describe('a run that was killed', () => {
       const ended = await verify(`${small} --quiet --suppress u.txt`);
       expect(ended.code, ended.stderr).toBe(0);
       expect(codedOf(ended, 'options_left_out')).toMatchObject([
-        { severity: 'warning', options: ['--keep', '--rejects'] },
+        { severity: 'warning', options: ['keep', 'rejects'] },
       ]);
       expect(await paid()).not.toContain('good4@rival.example');
     });
