@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../platform/json.js';
 
 /** A requirement of a source or a sink, for any test runner. */
 export interface Check {
@@ -45,7 +46,7 @@ function firstDifference(found: unknown, expected: unknown): string {
     const place = typeof item === 'object' && item !== null ? 'row' : 'column';
     return `${place} ${at + 1}: ${firstDifference(found[at], item)}`;
   }
-  if (isRecord(found) && isRecord(expected)) {
+  if (isObject(found) && isObject(expected)) {
     for (const name of Object.keys({ ...expected, ...found })) {
       if (!Object.hasOwn(expected, name)) return `${shown(name)} should not be there`;
       const wanted = `${shown(name)} should be ${shown(expected[name])}`;
@@ -56,10 +57,6 @@ function firstDifference(found: unknown, expected: unknown): string {
     }
   }
   return `it should be ${shown(expected)}, and is ${shown(found)}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shown(value: unknown): string {

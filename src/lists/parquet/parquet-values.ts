@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isObject } from '../../platform/json.js';
 import type { SchemaElement } from 'hyparquet';
 import { printDays, printTime, printTimestamp, printInterval } from '../rows/values/civil-time.js';
 import { bufferOf, printDecimal, shortSingle, textOfBytes } from '../rows/values/print-value.js';
@@ -8,7 +9,6 @@ import {
   isFlat,
   isList,
   isMap,
-  isObject,
   isVariant,
   nodeOf,
   type ReadLogical,

@@ -50,10 +50,6 @@ export function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
   return next();
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function isVariant({ element }: SchemaNode): boolean {
   return element.logical_type?.type === 'VARIANT';
 }

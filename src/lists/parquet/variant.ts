@@ -1,9 +1,10 @@
 import type { SchemaElement } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
+import { isObject } from '../../platform/json.js';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
 import { JsonText } from '../rows/values/kinds.js';
 import { bufferOf, printDecimal, shortSingle } from '../rows/values/print-value.js';
-import { isList, isObject, type ReadLogical, type SchemaNode } from './schema-node.js';
+import { isList, type ReadLogical, type SchemaNode } from './schema-node.js';
 
 /** Contacts are not deeper; a hostile value must not end the process. */
 const maxDepth = 200;

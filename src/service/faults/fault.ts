@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type OperationName, operations } from '../../contract/operations.js';
-import { checkConfig, readJsonText } from '../../platform/json.js';
+import { checkConfig, isObject, readJsonText } from '../../platform/json.js';
 
 /** The longest delay of a timer. */
 const ms = z
@@ -119,10 +119,6 @@ const what = z
     }
     return z.NEVER;
   });
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
 

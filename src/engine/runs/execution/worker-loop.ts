@@ -29,7 +29,7 @@ interface WorkerLoopOptions extends Omit<DriveRunOptions, 'batches'> {
 export class WorkerLoop {
   readonly #options: WorkerLoopOptions;
   /** Batches of others, or to be claimed. */
-  #open = new Set<Batch>();
+  #waitedFor = new Set<Batch>();
   #isAwaited = (_state: BatchState): boolean => true;
   /** Whether something may have changed since the last round. */
   #hasChanged = false;
@@ -54,7 +54,7 @@ export class WorkerLoop {
 
   /** Most batches that this process may still claim. */
   get claimable(): number {
-    return this.#open.size;
+    return this.#waitedFor.size;
   }
 
   /** There may be room for another batch. */
@@ -76,20 +76,20 @@ export class WorkerLoop {
     const { drive, run, batches } = this.#options;
     this.#isAwaited = isAwaited;
     await this.applyRemote();
-    this.#open = new Set([...batches.all].filter((batch) => this.#isOpen(batch)));
+    this.#waitedFor = new Set([...batches.all].filter((batch) => this.#isWaitedFor(batch)));
     for (;;) {
       await this.applyRemote();
       this.#applyStop();
       this.#applyBudget();
       this.#dropClosed();
       await this.#recordStop();
-      if (this.#isStopped || (this.#open.size === 0 && drive.isIdle)) {
+      if (this.#isStopped || (this.#waitedFor.size === 0 && drive.isIdle)) {
         await drive.idle();
         // Meanwhile a claim may have been lost, and the last batch may have stopped this process.
         await this.applyRemote();
         this.#dropClosed();
         await this.#recordStop();
-        if (this.#open.size === 0) return;
+        if (this.#waitedFor.size === 0) return;
         if (!drive.stoppedBy) run.signal.throwIfAborted();
         if (this.#isStopped) return;
       }
@@ -99,7 +99,7 @@ export class WorkerLoop {
     }
   }
 
-  #isOpen(batch: Batch): boolean {
+  #isWaitedFor(batch: Batch): boolean {
     const { isOpen, batches, drive } = this.#options;
     const state = batches.state(batch);
     if (!isOpen(batch) || !this.#isAwaited(state)) return false;
@@ -111,7 +111,8 @@ export class WorkerLoop {
     const { closings } = this.#options.drive.gate;
     if (closings === this.#closings) return;
     this.#closings = closings;
-    for (const batch of this.#open) if (!this.#isOpen(batch)) this.#open.delete(batch);
+    for (const batch of this.#waitedFor)
+      if (!this.#isWaitedFor(batch)) this.#waitedFor.delete(batch);
   }
 
   get #isStopped(): boolean {
@@ -128,7 +129,7 @@ export class WorkerLoop {
   get #isOutOfMoney(): boolean {
     const { drive, batches } = this.#options;
     if (!drive.isIdle || !isForMoney(drive.gate.closedBy)) return false;
-    return ![...this.#open].some((batch) => isRunning(batches.state(batch)));
+    return ![...this.#waitedFor].some((batch) => isRunning(batches.state(batch)));
   }
 
   /** Whether the budget of one type is used up while another type has more to launch. */
@@ -203,8 +204,8 @@ export class WorkerLoop {
           const state = batches.state(batch);
           if (isAtEnd(state)) await settle(batch, state);
         }
-        if (this.#isOpen(batch)) this.#open.add(batch);
-        else this.#open.delete(batch);
+        if (this.#isWaitedFor(batch)) this.#waitedFor.add(batch);
+        else this.#waitedFor.delete(batch);
       }
     }
   }
@@ -221,7 +222,7 @@ export class WorkerLoop {
   /** What would only wait for credits is left to others. */
   *#wanted(): Generator<Batch> {
     const { drive, batches } = this.#options;
-    for (const batch of this.#open) {
+    for (const batch of this.#waitedFor) {
       const mayBegin = drive.hasRoom && !drive.gate.isShortOf(batch.group.type);
       if (mayBegin || isRunning(batches.state(batch))) yield batch;
     }
