@@ -11,5 +11,12 @@ export async function expectPage(path: string, lines: readonly string[]): Promis
   ) as Parameters<typeof format>[2];
   const { code, errors } = await format(path, lines.join('\n'), options);
   expect(errors).toEqual([]);
-  await expect(code).toMatchFileSnapshot(join(projectRoot, path));
+  await expect(withoutPadding(code)).toMatchFileSnapshot(join(projectRoot, path));
+}
+
+/** Cells of tables end where their text does: padded, they were a fifth of the pages' bytes in the package. */
+function withoutPadding(page: string): string {
+  return page.replaceAll(/^\|.*$/gm, (line) =>
+    line.replaceAll(/ +\|/g, ' |').replaceAll(/-{4,}/g, '---'),
+  );
 }
