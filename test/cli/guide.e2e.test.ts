@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Client } from '../../src/client/client.js';
 import { catalogue } from '../../src/cli/messages/catalogue.js';
+import { run } from '../../src/engine/runs/run.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { runAtTerminal } from './harness/at-terminal.js';
@@ -119,6 +121,60 @@ describe('a list with an unfinished run that has paid', () => {
     expect(eventsOf(resumed, 'found_country')).toEqual([]);
     expect(await linesOf('list.verified.csv')).toBe(3);
     expect(await paid(service)).toBe(2);
+  });
+});
+
+describe('an unfinished run with a suppress list', () => {
+  const begun = ['verify', 'list.csv', '--email', 'mail', '--country', 'US', '--batch-size', '1'];
+  const rows = [1, 2, 3].map((id) => `good${id}@sluice.test;x\n`);
+
+  async function stopAfterOne(...suppress: readonly string[]) {
+    const { service } = await withService();
+    await write('list.csv', `mail;note\n${rows.join('')}`);
+    await write('outs.csv', 'name;gone\nx;good2@sluice.test\n');
+    const env = connectTo(service);
+    const stopped = await runInProcess(
+      [...begun, '-o', 'list.verified.csv', '--max-credits', '1', ...suppress],
+      { cwd: folder, env },
+    );
+    expect(stopped.code, stopped.stderr).toBe(5);
+    return { service, env };
+  }
+
+  it.each(['outs.csv', 'outs.csv#gone'])('is resumed with it, named as %s', async (list) => {
+    const { service, env } = await stopAfterOne('--suppress', list);
+    const resumed = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env,
+      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+    });
+    expect(resumed.code, resumed.seen).toBe(0);
+    const charged = (await chargesOf(service)).map(({ address }) => address);
+    expect(charged).toEqual(['good1@sluice.test', 'good3@sluice.test']);
+  });
+
+  it('is not offered without the list where nobody knows its name', async () => {
+    const { service } = await withService();
+    await write('list.csv', `mail;note\n${rows.join('')}`);
+    const begunInCode = run({
+      source: join(folder, 'list.csv'),
+      sink: join(folder, 'list.verified.csv'),
+      suppress: [{ source: [{ gone: 'good2@sluice.test' }] }],
+      client: new Client(service),
+      email: ['mail'],
+      country: 'US',
+      batchSize: 1,
+      maxCredits: 1,
+    });
+    await expect(begunInCode).rejects.toMatchObject({ code: 'budget_exhausted' });
+    const asked = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [],
+    });
+    expect(asked.code, asked.seen).toBe(2);
+    expect(eventsOf(asked, 'command')).toEqual([]);
+    expect(await paid(service)).toBe(1);
   });
 });
 

@@ -193,7 +193,8 @@ async function offerToResume(
   input: CommandInput<VerifyOption>,
   { person, reporter }: GuideContext,
 ): Promise<readonly AddedOption[] | undefined> {
-  const unfinished = await findPaidRun(list, stateDirectoryOf(locationOf(output, input), input));
+  const stateDir = stateDirectoryOf(locationOf(output, input), input);
+  const unfinished = await findPaidRun(list, stateDir, input.options.has('suppress'));
   if (!unfinished) return undefined;
   const given = new Set(input.options.given().map(([name]) => name));
   const added: readonly AddedOption[] = [
@@ -209,14 +210,19 @@ async function offerToResume(
 async function findPaidRun(
   list: string,
   stateDir: string | undefined,
+  isSuppressing: boolean,
 ): Promise<PaidRun | undefined> {
   if (stateDir === undefined) return undefined;
   const status = await findStatus(stateDir);
   const paid = status && describeCredits(status.launchedCredits);
   if (paid === undefined || status?.isFinished !== false || status.input !== list) return undefined;
   const begunWith = (await optionsOfRun(stateDir)) ?? {};
-  // The journal keeps what the lists held, not how they were named.
-  const { header, suppress: _suppress, ...others } = begunWith;
+  const { header, ...others } = begunWith;
+  if (others['suppress'] === null && !isSuppressing) {
+    throw new ConfigurationError(
+      `the unfinished run of ${startText(status.startedAt)} has paid ${paid}, and began with --suppress: give the same list again to resume it; nothing was sent`,
+    );
+  }
   const added = Object.entries(others).flatMap(([name, given]) => {
     const known = verifyOptions.find((each) => each.name === name)?.name;
     const values = Array.isArray(given) ? given : [given];

@@ -96,7 +96,7 @@ export async function run<From extends SourceInput, Given = unknown>(
 
 async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promise<ResolvedRun> {
   const { signal = new AbortController().signal } = options;
-  const { suppressed, lists } = await readSuppressed(suppress, { ...options, signal });
+  const { suppressed, lists, listFiles } = await readSuppressed(suppress, { ...options, signal });
   const { source, sink } = await findEnds(options);
   return {
     ...options,
@@ -106,6 +106,7 @@ async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promi
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
     }),
     suppressed,
+    suppressFiles: listFiles,
     ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
     batchSize: options.batchSize ?? defaults.batchSize,
     concurrency: options.concurrency ?? defaults.concurrency,

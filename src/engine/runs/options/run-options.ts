@@ -234,6 +234,8 @@ export interface ResolvedRun extends Omit<
   readonly maxUnknown?: ResolvedMaxUnknown | undefined;
   /** Suppressed addresses and domains. */
   readonly suppressed: Suppressed | undefined;
+  /** The files that hold them, as the option names them; none where one is no file. */
+  readonly suppressFiles?: readonly string[] | undefined;
   /** Whether it retries by itself, as the run before lacks paid results. */
   readonly isRetryImplied?: true;
   readonly batchSize: number;

@@ -73,13 +73,19 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
 
 /**
  * What decides the rows and batches of the run that a state directory knows, by the option's name, and the
- * history that it began with.
+ * history that it began with. Of `suppress` the files; `null` where they are not known.
  *
  * @throws OutputError, StateError
  */
 export async function optionsOfRun(stateDir: string): Promise<RunEntry['decides'] | undefined> {
   const run = (await readRunState(systemFiles, stateDir))?.run;
-  return run && { ...run.decides, ...(run.history !== undefined && { history: run.history }) };
+  if (!run) return undefined;
+  const { decides, history, suppress } = run;
+  return {
+    ...decides,
+    ...(history !== undefined && { history }),
+    ...(decides['suppress'] !== undefined && { suppress: suppress ?? null }),
+  };
 }
 
 /** A state directory with its run's status, or why it cannot be read. */

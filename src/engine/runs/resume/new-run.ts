@@ -29,7 +29,13 @@ export async function beginRun(
   given: { readonly outputId?: string; readonly retries?: boolean } = {},
 ): Promise<RunEntry> {
   const place = await store.place();
-  const entry = { ...(await newRun(client, options)), ...(place && { place }), ...given };
+  const { suppressFiles } = options;
+  const entry = {
+    ...(await newRun(client, options)),
+    ...(suppressFiles && { suppress: [...suppressFiles] }),
+    ...(place && { place }),
+    ...given,
+  };
   await store.begin(entry);
   return entry;
 }
