@@ -12,7 +12,7 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-export interface Sent {
+interface Sent {
   readonly json?: unknown;
   readonly text?: string;
   readonly form?: FormData;

@@ -57,7 +57,7 @@ interface BatchFacts {
 }
 
 /** A batch is taken up. */
-export type BatchStartEvent = BatchFacts;
+type BatchStartEvent = BatchFacts;
 
 /** A batch has changed its stage. */
 interface BatchStageEvent extends BatchFacts {

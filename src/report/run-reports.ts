@@ -33,7 +33,7 @@ import { optionName } from '../platform/text/sentence.js';
 const freshMs = 60_000;
 
 /** A summary or a report: a file that appears complete at the end of a run, however it ends. */
-export class ReportFile {
+class ReportFile {
   readonly path: string;
   readonly #what: 'summary' | 'report';
   /** Permissions of the removed one, which its successor keeps. */
@@ -95,7 +95,7 @@ export class ReportFile {
 }
 
 /** Reports of a stopped run. */
-export interface StoppedReports {
+interface StoppedReports {
   /** Its status; `undefined` without state. */
   readonly status: RunStatus | undefined;
   /** Cost of the runs that it replaces; `undefined` where none launched anything. */

@@ -158,7 +158,7 @@ describe('what the figures of a run ask for', () => {
   });
 
   it('is to correct countries that are not understood', () => {
-    const values = [{ value: 'Germny', rows: 23, guess: 'Germany', code: 'DE' }];
+    const values = [{ value: 'Germny', rows: 23, first_row: 5, guess: 'Germany', code: 'DE' }];
     const some = { ...countries, not_understood: 23, values };
     expect(adviceOn({ ...quiet(), countries: some })).toEqual([
       { code: 'country_not_understood', ...some },

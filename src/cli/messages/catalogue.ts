@@ -39,10 +39,7 @@ import { type ColumnFigures, endLine } from './end-table.js';
 export type Severity = 'info' | 'notice' | 'warning' | 'error';
 
 /** A kind of event: its severity and how it is rendered. */
-export interface EventDefinition<in out Fields> extends Omit<
-  SentenceDefinition<Fields>,
-  'sentence'
-> {
+interface EventDefinition<in out Fields> extends Omit<SentenceDefinition<Fields>, 'sentence'> {
   readonly severity: Severity;
   readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
   /** What a person copies: on an unwrapped line of its own below the sentence. */

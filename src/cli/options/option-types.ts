@@ -220,7 +220,7 @@ export function date(timeOfDay: string): OptionType<string> {
 }
 
 /** Situations that options may require, and that a command finds out. */
-export type Situation =
+type Situation =
   | 'input is a database'
   | 'output is a database'
   | 'kept in a state directory'

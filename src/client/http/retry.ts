@@ -33,7 +33,7 @@ export interface Failure {
   readonly leftMs: number;
 }
 
-export type Verdict =
+type Verdict =
   /** The failure is the caller's to see, as it is. */
   | { readonly do: 'throw' }
   /** It could be tried again, and has been for long enough. */

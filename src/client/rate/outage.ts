@@ -122,7 +122,7 @@ export class OutageWatch {
   }
 }
 
-export interface DescribedOutage {
+interface DescribedOutage {
   /** Why the requests wait; `null` when it is over. */
   readonly reason: string | null;
   /** The reason with the time left, as a sentence without its full stop. */

@@ -59,7 +59,7 @@ export type BatchState =
       readonly isRetried?: true;
     } & Tries);
 
-export interface Tries {
+interface Tries {
   /** Number of the upload, from 1; part of its name. */
   readonly attempt: number;
   /** Uploads repeated because the batch was lost or broken on the service. */

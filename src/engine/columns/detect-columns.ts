@@ -72,7 +72,7 @@ interface MeantCountry {
   readonly code: string;
 }
 
-export interface FoundCountry {
+interface FoundCountry {
   readonly country: CountryCode;
   readonly from: 'country_column' | 'calling_codes';
   /** The sampled rows, or phone numbers. */

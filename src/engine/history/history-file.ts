@@ -134,8 +134,8 @@ export class HistoryFile {
     /** Size of the torn write behind its last frame. */
     readonly cutBytes: number;
   }> {
-    // Leftovers of a killed rewrite, also of earlier versions.
-    for (const left of [partPath(path), `${path}.new`]) await files.rm(left, { force: true });
+    // Left by a killed rewrite.
+    await files.rm(partPath(path), { force: true });
     let head: HistoryHead | undefined;
     let cutBytes = 0;
     const options = { name: `the history ${path}`, refuseOthers: () => changedByAnother(path) };

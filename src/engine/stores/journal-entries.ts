@@ -53,7 +53,6 @@ const shapes: Shapes = {
     isGivenUp: z.literal(true).optional(),
   },
   verifying: { ...elected, readies: count },
-  // Journals of earlier versions do not count doubts.
   done: {
     ...elected,
     broken: count,

@@ -54,7 +54,6 @@ export interface BatchStore {
    * Reads stored results, as often as called.
    *
    * @param outcomes the table for their outcomes
-   * @returns by address numbers where an earlier version stored them
    * @throws StateError `state_damaged`; ClaimRevokedError once the run is over; OutputError
    */
   readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults>;
@@ -235,7 +234,7 @@ export interface SharedStore {
   look(options?: { readonly signal?: AbortSignal }): Promise<StoredRun | undefined>;
 }
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   /** Rows that this process and the others have read and written. */

@@ -202,7 +202,7 @@ export class Window {
  * The columns of row objects: the first rows together must have those that are read, and no row may have an
  * added one.
  */
-export class RowColumns {
+class RowColumns {
   /** How many rows are examined until all columns are found. */
   most = 1;
   /** Whether the same object may come several times, unchanged. */

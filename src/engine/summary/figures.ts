@@ -94,11 +94,8 @@ export interface UnknownCountry {
   readonly value: string;
   /** Number of rows with it. */
   readonly rows: number;
-  /**
-   * The first of them: its number in the sheet or file where known, else counted below the header. Absent in
-   * figures of an older version.
-   */
-  readonly first_row?: number | undefined;
+  /** The first of them: its number in the sheet or file where known, else counted below the header. */
+  readonly first_row: number;
   /** The country probably meant, by name; `null` where none is close. */
   readonly guess: string | null;
   /** Its code; `null` where the service does not accept it. */

@@ -112,7 +112,7 @@ const unknownCountry = schemaOf<UnknownCountry>()(
   z.object({
     value: z.string(),
     rows: count,
-    first_row: count.optional(),
+    first_row: count,
     guess: z.string().nullable(),
     code: z.string().nullable(),
   }),

@@ -162,7 +162,7 @@ export interface DnsServer {
   readonly port: number;
 }
 
-export interface Exchange {
+interface Exchange {
   readonly server: DnsServer;
   readonly query: Buffer;
   /** Whether bytes are the answer: over UDP anybody could send some. */

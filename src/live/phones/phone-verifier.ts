@@ -133,7 +133,7 @@ function phoneVerdict(
 }
 
 /** A network in the table of mobile country and network codes. */
-export interface Network {
+interface Network {
   readonly mcc: string;
   readonly mnc: string;
   /** `undefined` where the table does not have it. */
@@ -141,7 +141,7 @@ export interface Network {
 }
 
 /** Finds networks by their codes; one code may belong to different operators in different countries. */
-export type NameNetwork = (mcc: string, mnc: string, country?: string) => Network;
+type NameNetwork = (mcc: string, mnc: string, country?: string) => Network;
 
 interface TableRow {
   readonly mcc: string | null;

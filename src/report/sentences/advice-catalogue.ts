@@ -30,8 +30,8 @@ export interface Advice {
   readonly message: string;
 }
 
-const misspeltCountry = { value: 'Germny', rows: 23, guess: 'Germany', code: 'DE' };
-const otherCountry = { value: 'Frankreihc', rows: 1, guess: null, code: null };
+const misspeltCountry = { value: 'Germny', rows: 23, first_row: 5, guess: 'Germany', code: 'DE' };
+const otherCountry = { value: 'Frankreihc', rows: 1, first_row: 17, guess: null, code: null };
 const retry = { exports: 0, addresses: 12, paid_twice: 0 };
 
 function startsOver(): string {
@@ -179,12 +179,12 @@ export const adviceCatalogue = {
     },
     variants: [
       { not_understood: 31, values: [misspeltCountry, { ...otherCountry, rows: 5 }] },
-      { not_understood: 24, values: [misspeltCountry, { ...otherCountry, first_row: 17 }] },
-      { not_understood: 1, values: [{ ...otherCountry, value: '••••••', first_row: 17 }] },
+      { not_understood: 24, values: [misspeltCountry, otherCountry] },
+      { not_understood: 1, values: [{ ...otherCountry, value: '••••••' }] },
       {
         not_understood: 3,
         values: [
-          { ...otherCountry, value: '••••••', first_row: 17 },
+          { ...otherCountry, value: '••••••' },
           { ...otherCountry, value: '••••••', rows: 2, first_row: 40 },
         ],
       },

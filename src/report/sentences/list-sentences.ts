@@ -54,13 +54,13 @@ function isMasked(value: string): boolean {
 
 /** `row 17`, or `23 rows` */
 function placeOf({ rows, first_row: row }: UnknownCountry): string {
-  return rows === 1 && row !== undefined ? `row ${grouped(row)}` : counted(rows, 'row');
+  return rows === 1 ? `row ${grouped(row)}` : counted(rows, 'row');
 }
 
 /** Rows of cells that are not shown: `row 17`, `12 rows: 3, 9, 17, …` */
 function placesOf(values: CountryProblems['values'], count: number): string {
   const numbers = values
-    .flatMap(({ value, first_row: row }) => (isMasked(value) && row !== undefined ? [row] : []))
+    .flatMap(({ value, first_row: row }) => (isMasked(value) ? [row] : []))
     .toSorted((one, other) => one - other)
     .slice(0, mostRows);
   return numbers.length === 0 ? counted(count, 'row') : rowList(numbers, count);
@@ -143,7 +143,7 @@ export function missingPlusSentence({
   readonly cells: number;
   /** @default not said */
   readonly of?: number;
-  /** The first of them; none in figures of an older version. */
+  /** The first of them. */
   readonly rows: readonly number[];
   /** Masked. */
   readonly examples?: readonly string[];

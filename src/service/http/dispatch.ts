@@ -30,7 +30,7 @@ import {
 } from './reply.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 
-export interface DispatchOptions {
+interface DispatchOptions {
   readonly service: ServiceContext;
   /** Corrupts answers; `undefined` without planned faults. */
   readonly faults: FaultInjector | undefined;

@@ -8,7 +8,7 @@ import { dayOf, loadDays, readRecords } from './record-file.js';
 import { type CacheHit, hitCodes } from './events.js';
 
 /** Verified addresses of an owner on a day. */
-export interface Verified {
+interface Verified {
   /** Owner of their account cache; none for the global cache alone. */
   readonly owner?: string;
   /** Whether they enter the global cache. */

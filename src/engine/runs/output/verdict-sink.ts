@@ -15,7 +15,7 @@ import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { isEmptyCell, verdictOfCells } from './split-sink.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
-export type VerdictSinks = Readonly<Record<Verdict, Sink>>;
+type VerdictSinks = Readonly<Record<Verdict, Sink>>;
 
 const sinksShape: OptionShape<VerdictSinks> = {
   valid: required(aSink),

@@ -31,7 +31,7 @@ export interface Figures {
 }
 
 /** The latest state of a batch. */
-export interface NotedBatch {
+interface NotedBatch {
   readonly addresses: number;
   readonly type: VerificationType;
   readonly state: BatchState;

@@ -32,7 +32,7 @@ import {
 import { PaceSteps } from './leases.js';
 
 /** One process's steps for the copy of the run's source. */
-export class CopySteps {
+class CopySteps {
   readonly #run: RunCalls;
   readonly #calls: StoreCalls;
 

@@ -75,7 +75,7 @@ export interface Beat {
 }
 
 /** A function's answer: its content, or why the process must not continue. */
-export type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
+type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
 
 export interface UpdatePage {
   readonly entries: Updates;
