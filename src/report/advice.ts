@@ -30,7 +30,9 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...nothingKeptAdvice(summary),
     ...validLeftOutAdvice(summary),
   ];
-  const isForAnotherRun = options.isRepeated === true || ofRows.length > 0 || ofCells.length > 0;
+  // The same command of a finished shared run sends nothing.
+  const isRepeated = options.isRepeated === true && options.isShared !== true;
+  const isForAnotherRun = isRepeated || ofRows.length > 0 || ofCells.length > 0;
   return [
     ...dutiesOf(summary, options),
     ...validLeftOutAdvice(summary),

@@ -61,14 +61,22 @@ export function describeStatus(status: RunStatus): DescribedRun {
   return { soFar: soFar(status).message, next: nextOf(status).message };
 }
 
+const noCredits = { email: 0, phone: 0 };
+
 export function soFar(status: RunStatus): RunSentence {
-  const { rows, batches, done, inDoubt: in_doubt, isFinished } = status;
-  const { launchedCredits: launched, doubtfulCredits: doubtful } = status;
+  const { rows, batches, done, inDoubt, isFinished } = status;
+  const { launchedCredits: launched, doubtfulCredits } = status;
+  // Processes at work await the answers.
+  const isAwaited = 'state' in status && status.state === 'working';
+  const doubtful = isAwaited ? noCredits : doubtfulCredits;
   if (isFinished) return runSentence('status_written', { launched, doubtful });
   if (rows === null) return runSentence('status_unread', {});
   const verified = status.stages['done'] ?? 0;
-  const verifying = status.running - in_doubt - verified;
-  const places = { done, batches, verifying, verified, in_doubt };
+  const verifying = status.running - inDoubt - verified;
+  const open = isAwaited
+    ? { launching: inDoubt, in_doubt: 0 }
+    : { launching: 0, in_doubt: inDoubt };
+  const places = { done, batches, verifying, verified, ...open };
   return runSentence('status_underway', { ...places, launched, doubtful });
 }
 

@@ -278,6 +278,10 @@ describe('what the figures of a run ask for', () => {
       expect(advice.at(-1)).toEqual(again);
       const ofLocal = adviceOn({ ...summary, compared: undefined, service: 'local' });
       expect(ofLocal).not.toContainEqual(again);
+      const repeated = adviceOn(quiet(), { isRepeated: true, hasHistory: false });
+      expect(repeated).toContainEqual(again);
+      const ofStore = { isRepeated: true, isShared: true, hasHistory: false };
+      expect(adviceOn(quiet(), ofStore)).not.toContainEqual(again);
       // A part of a list is compared with no run.
       const ofPart = adviceOn({ ...summary, compared: undefined }, { hasHistory: true });
       expect(ofPart).not.toContainEqual(again);

@@ -107,7 +107,7 @@ describe('a run in words', () => {
     const { launchedCredits: launched, openCredits: open_credits } = status;
     expect(soFar(status)).toMatchObject({
       code: 'status_underway',
-      fields: { done: 6, batches: 18, verifying: 2, verified: 0, in_doubt: 0, launched },
+      fields: { done: 6, batches: 18, verifying: 2, launching: 0, in_doubt: 0, launched },
     });
     expect(nextOf(status)).toMatchObject({
       code: 'goes_on',
@@ -124,6 +124,10 @@ describe('a run in words', () => {
       in_doubt: 1,
       waiting: 10,
     });
+    const working = Object.assign({ state: 'working' }, status, doubtful);
+    expect(soFar(working).fields).toMatchObject({ launching: 1, in_doubt: 0, doubtful: none });
+    const idle = Object.assign({ state: 'idle' }, status, doubtful);
+    expect(soFar(idle).fields).toMatchObject({ launching: 0, in_doubt: 1 });
     const retry = { exports: 3, addresses: 0, paidTwice: 0 };
     expect(nextOf({ ...status, retry }).fields['paid_batches']).toBe(5);
     expect(nextOf(Object.assign({ workers: [] }, status, { retry })).fields['paid_batches']).toBe(

@@ -858,9 +858,13 @@ export const catalogue = {
     variants: [
       { exit_code: 7, reason: 'store_unavailable' },
       { exit_code: 7, reason: 'store_restored' },
+      { exit_code: 130, reason: 'interrupted' },
     ],
-    sentence: ({ input, exit_code: exitCode, reason }) =>
-      `${input}: stopped, ${storeWords[reason] ?? stopWords[exitCode] ?? 'unfinished'} (exit code ${exitCode}, ${reason})`,
+    sentence({ input, exit_code: exitCode, reason }) {
+      const why = storeWords[reason] ?? stopWords[exitCode] ?? 'unfinished';
+      const code = why === reason ? '' : `, ${reason}`;
+      return `${input}: stopped, ${why} (exit code ${exitCode}${code})`;
+    },
     mark: 'sluice: ',
   }),
   process_warning: warning({

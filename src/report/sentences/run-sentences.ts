@@ -41,18 +41,28 @@ export const runSentences = {
     sentence: () => 'the input was not read to its end',
   }),
   status_underway: define({
-    when: 'Batches are planned, and the output is not written.',
-    example: { done: 6, batches: 18, verifying: 2, verified: 0, in_doubt: 0, ...paid },
+    when: 'Batches are planned, and the output is not written. `launching`: whose launch a process awaits; `in_doubt`: whose launch had no answer.',
+    example: {
+      done: 6,
+      batches: 18,
+      verifying: 2,
+      verified: 0,
+      launching: 0,
+      in_doubt: 0,
+      ...paid,
+    },
     variants: [
       { verifying: 0, verified: 6 },
       { verifying: 1, in_doubt: 1, doubtful: { email: 10_000, phone: 0 } },
+      { verifying: 1, launching: 1 },
       { done: 0, verifying: 0, launched: noCredits },
     ],
-    sentence: ({ done, batches, verifying, verified, in_doubt: inDoubt, ...cost }) =>
+    sentence: ({ done, batches, verifying, verified, launching, in_doubt: inDoubt, ...cost }) =>
       [
         `${done} of ${counted(batches, 'batch')} done`,
         ...(verifying > 0 ? [`${verifying} being verified`] : []),
         ...(verified > 0 ? [`${verified} verified, results to be fetched`] : []),
+        ...(launching > 0 ? [`${launching} being launched`] : []),
         ...(inDoubt > 0 ? [`${inDoubt} without an answer to the launch`] : []),
         paidWords(cost),
       ].join(', '),

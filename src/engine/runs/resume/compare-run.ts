@@ -75,13 +75,20 @@ export function differingSettings(
   given: RunEntry['decides'],
   service: string | undefined,
 ): readonly string[] {
-  const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
-    (decides['settings'] ?? {}) as RunEntry['decides'];
-  const names = differingNames(settings(state.decides), settings(given));
-  const options = names.map((name) => optionName(`settings.${name}`));
-  if (state.service !== service) options.push(optionName('baseUrl'));
+  const options = settingsThatDiffer(state.decides, given);
+  return state.service === service ? options : [...options, optionName('baseUrl')];
+}
+
+function settingsThatDiffer(
+  before: RunEntry['decides'],
+  now: RunEntry['decides'],
+): readonly string[] {
+  const [then, given] = [before, now].map(
+    (decides) => (decides['settings'] ?? {}) as RunEntry['decides'],
+  );
+  const names = differingNames(then ?? {}, given ?? {});
   // One command line option may cover two of them.
-  return [...new Set(options)];
+  return [...new Set(names.map((name) => optionName(`settings.${name}`)))];
 }
 
 /** Refuses another service or other parameters once something was sent: paid results exist only there. */
@@ -191,12 +198,9 @@ export function differingShared(
   given: Decisions & { readonly service: string },
 ): string | undefined {
   const [before, now] = [allOf(state), allOf(given)];
-  const options = differingOptions(before, now).filter(
-    (name) => name !== 'settings' && !comparedItself.has(name),
-  );
-  const shown = options.length === 0 ? [] : [shownOptions(options, before, now)];
-  const all = [...differingSettings(state, given.decides, given.service), ...shown];
-  return all.length === 0 ? undefined : all.join(', ');
+  const options = differingOptions(before, now).filter((name) => !comparedItself.has(name));
+  const settings = differingSettings(state, given.decides, given.service);
+  return [...settings, ...shownOptions(options, before, now)].join(', ') || undefined;
 }
 
 /** Whether two runs of the same rows write the same output. */
@@ -222,12 +226,9 @@ export function findChange(
   // The header's position may be given by now, or detected.
   const [before, now] = [state.plan, plan].map((each) => asJson({ ...each, headers: undefined }));
   if (isDeepStrictEqual(before, now)) return undefined;
-  const options = differingOptions(state.run.decides, decides).filter(
-    (name) => name !== 'settings' && name !== 'input',
-  );
-  if (options.length > 0) {
-    return `these differ: ${shownOptions(options, state.run.decides, decides)}`;
-  }
+  const differing = differingOptions(state.run.decides, decides).filter((name) => name !== 'input');
+  const options = shownOptions(differing, state.run.decides, decides);
+  if (options.length > 0) return `these differ: ${options.join(', ')}`;
   if (state.plan.rows !== plan.rows) {
     return `it has ${counted(plan.rows, 'row')} now and had ${grouped(state.plan.rows)}`;
   }
@@ -244,24 +245,26 @@ export function findChange(
  */
 export function othersThanFinished(state: Decisions, given: Decisions): string | undefined {
   const [before, now] = [allOf(state), allOf(given)];
-  const options = differingOptions(before, now);
-  return options.length === 0 ? undefined : shownOptions(options, before, now);
+  const options = shownOptions(differingOptions(before, now), before, now);
+  return [...settingsThatDiffer(before, now), ...options].join(', ') || undefined;
 }
 
 function allOf({ decides, writes }: Decisions): RunEntry['decides'] {
   return { ...decides, ...writes };
 }
 
+/** But for the settings, which are named one by one. */
 function shownOptions(
   names: readonly string[],
   before: RunEntry['decides'],
   now: RunEntry['decides'],
-): string {
-  const differing = names.map((name) => {
-    const [then, given] = [before[name], now[name]].map(shownValue);
-    return `${shownName(name)} (${then} when it began, ${given} now)`;
-  });
-  return differing.join(', ');
+): readonly string[] {
+  return names
+    .filter((name) => name !== 'settings')
+    .map((name) => {
+      const [then, given] = [before[name], now[name]].map(shownValue);
+      return `${shownName(name)} (${then} when it began, ${given} now)`;
+    });
 }
 
 const longestShown = 60;
@@ -271,10 +274,15 @@ function shownValue(value: unknown): string {
   if (value === undefined || value === null) return 'none';
   const values = Array.isArray(value) ? value : [value];
   if (values.length === 0) return 'none';
-  const text = values
-    .map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
-    .join(', ');
+  const text = values.map(valueText).join(', ');
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name}=${shownValue(each)}`)
+    .join(', ');
 }
 
 /** The journal uses hyphens, and names the sink as the command line does. */

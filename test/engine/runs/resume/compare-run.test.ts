@@ -5,6 +5,7 @@ import {
   findChange,
   hasSameOutput,
   isSameRun,
+  othersThanFinished,
 } from '../../../../src/engine/runs/resume/compare-run.js';
 import { decisionsOf } from '../../../../src/engine/runs/resume/new-run.js';
 import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/journal-entries.js';
@@ -147,5 +148,21 @@ describe('findChange', () => {
   ])('names %s', (options, change) => {
     const { decides } = decisionsOf(optionsOf(change));
     expect(findChange({ run, plan }, decides, other)).toBe(`these differ: ${options}`);
+  });
+});
+
+describe('othersThanFinished', () => {
+  it('names settings one by one, and shows values as they are given', () => {
+    const given = optionsOf({
+      settings: { use_global_cache: false },
+      batchSize: 10,
+    });
+    const [before, now] = [decisionsOf(optionsOf()), decisionsOf(given)];
+    expect(othersThanFinished(before, before)).toBeUndefined();
+    const text = othersThanFinished(before, now);
+    for (const each of ['`settings.use_global_cache`', '50000', '10']) {
+      expect(text).toContain(each);
+    }
+    expect(text).not.toContain('{');
   });
 });

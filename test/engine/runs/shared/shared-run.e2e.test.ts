@@ -469,7 +469,7 @@ describe('run() with a store that many processes share', () => {
     const anotherList = work({ onSummary, source: join(folder, 'another.csv') });
     await expect(anotherList).rejects.toThrow('`source` (');
     const settings = { use_account_cache: false };
-    await expect(work({ settings })).rejects.toThrow('`settings`');
+    await expect(work({ settings })).rejects.toThrow('`settings.use_account_cache`');
     expect(told).toHaveLength(1);
     expect(await readdir(folder)).not.toContain('other.csv');
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
