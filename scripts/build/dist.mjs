@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasDevelopmentPackages, loadBundler, declare, placeSources } from './build-tools.mjs';
+import { hasDevelopmentPackages, loadBundler, placeSources } from './build-tools.mjs';
 import {
   directImports,
   fixedOpenapi,
@@ -21,7 +21,9 @@ const decisive = [
   'package.json',
   'package-lock.json',
   'scripts/build/build-tools.mjs',
+  'scripts/build/declarations.mjs',
   'scripts/build/dist.mjs',
+  'scripts/build/mapped-lines.mjs',
   'scripts/build/plugins.mjs',
 ];
 
@@ -41,7 +43,7 @@ export async function build() {
     const [exported] = await Promise.all([
       bundleLibrary(bundle, fresh),
       bundleCommand(bundle, fresh),
-      isDeclared && faces().then((names) => declare(fresh, names)),
+      isDeclared && declareFaces(fresh),
     ]);
     await placeSources(fresh);
     await writeForRequire(fresh);
@@ -55,6 +57,12 @@ export async function build() {
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
+}
+
+/** The compiler's own parser is there in development alone. */
+async function declareFaces(folder) {
+  const { declare } = await import('./declarations.mjs');
+  await declare(folder, await faces());
 }
 
 const settings = {

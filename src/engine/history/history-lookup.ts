@@ -29,6 +29,8 @@ export class HistoryRecall implements Recall {
   /**
    * @param options.age the oldest accepted results. @default any
    * @param options.launchedByRun batch_uuids of the run itself, from before its list changed. @default none
+   *
+   * @internal
    */
   constructor(
     entries: HistoryEntries,

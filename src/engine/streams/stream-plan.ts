@@ -30,17 +30,28 @@ import { refuseSameObjects } from '../../lists/rows/guarded-ends.js';
  * ```
  */
 export class StreamPlan {
+  /** @internal */
   readonly plan: Plan;
+  /** @internal */
   readonly storage = new MemoryStorage();
+  /** @internal */
   readonly window: Window;
+  /** @internal */
   readonly concurrency: number;
+  /** @internal */
   readonly maxWaitMs: number | undefined;
+  /** @internal */
   readonly clock: Clock;
+  /** @internal */
   readonly history: ResultHistory | undefined;
+  /**
+   * The columns of row objects.
+   *
+   * @internal
+   */
+  readonly rowColumns: RowColumns;
   readonly #options: ColumnOptions;
   readonly #isLaidOut: boolean;
-  /** The columns of row objects. */
-  readonly rowColumns: RowColumns;
 
   /** @throws ConfigurationError `invalid_option`, `country_missing` */
   constructor(options: StreamPlanOptions & TargetChoice);
@@ -87,12 +98,20 @@ export class StreamPlan {
     });
   }
 
-  /** Names of the columns that are read of a row object. */
+  /**
+   * Names of the columns that are read of a row object.
+   *
+   * @internal
+   */
   get readColumns(): readonly string[] {
     return namedColumns(this.#options);
   }
 
-  /** @throws ConfigurationError `invalid_option`, `column_not_found`, `column_exists` */
+  /**
+   * @throws ConfigurationError `invalid_option`, `column_not_found`, `column_exists`
+   *
+   * @internal
+   */
   checkRow(row: unknown): asserts row is Row {
     if (this.#isLaidOut) throw new TypeError('this plan is for rows that travel as chunks');
     this.rowColumns.look(row);
