@@ -16,18 +16,11 @@ import type { OutcomeTable } from '../results/outcome-table.js';
 import type { FileLock } from '../../platform/files/file-lock.js';
 import { checkOptions } from '../../platform/check-options.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { InTurn } from '../../platform/waiting/promises.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 import type { Summary } from '../summary/summary.js';
-import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entries.js';
-import {
-  type Frame,
-  hasBytes,
-  HistoryFile,
-  historyHead,
-  type HistoryHead,
-} from './history-file.js';
+import { HistoryContents } from './history-contents.js';
+import { hasBytes } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import {
   historyShape,
@@ -43,13 +36,9 @@ import {
   type HistoryResult,
   countResults,
   type HistoryStats,
-  createKeyLookup,
 } from './history-lookup.js';
-import { LaunchedBatches, launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
-import { PastRuns, listOf, runFrame, oddShares, pastRunOf, type ListSource } from './past-runs.js';
-
-/** Superseded entries are dropped at opening once they are as many as the others. */
-const leastSuperseded = 50_000;
+import { launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
+import { listOf, runFrame, oddShares, pastRunOf, type ListSource } from './past-runs.js';
 
 /**
  * Results of earlier runs in one file: for each address a keyed hash and its latest result, never the
@@ -69,50 +58,34 @@ export class History implements ResultHistory {
   readonly seed: Uint8Array;
   /** The file, as it was named. */
   readonly path: string;
-  readonly #head: HistoryHead;
+  readonly #contents: HistoryContents;
   readonly #hash: KeyHash;
-  readonly #file: HistoryFile;
   readonly #lock: FileLock;
   readonly #age: { readonly oldest: Oldest; readonly nowMs: number };
   readonly #clock: Clock;
-  readonly #runs: PastRuns;
-  readonly #launched: LaunchedBatches;
-  readonly #turns = new InTurn();
-  #entries: HistoryEntries;
   /** Whether its key was there, and nothing of it. */
   readonly #isLost: boolean;
-  readonly #cutBytes: number;
   #isClosed = false;
 
   private constructor(
     options: HistoryOptions,
     opened: {
-      readonly file: HistoryFile;
-      readonly head: HistoryHead;
+      readonly contents: HistoryContents;
       readonly lock: FileLock;
       readonly seed: Uint8Array;
       readonly isLost: boolean;
-      readonly cutBytes: number;
-      readonly entries: HistoryEntries;
-      readonly runs: PastRuns;
-      readonly launched: LaunchedBatches;
       readonly age: { readonly oldest: Oldest; readonly nowMs: number };
     },
   ) {
     this.path = options.path;
-    this.#file = opened.file;
-    this.#head = opened.head;
+    this.#contents = opened.contents;
     this.#lock = opened.lock;
     this.#clock = options.clock ?? systemClock;
-    this.#runs = opened.runs;
     this.#isLost = opened.isLost;
-    this.#cutBytes = opened.cutBytes;
-    this.#launched = opened.launched;
-    this.#entries = opened.entries;
     this.#age = opened.age;
     this.#hash = new KeyHash(opened.seed);
     this.seed = opened.seed;
-    this.service = opened.head.service;
+    this.service = opened.contents.head.service;
   }
 
   /**
@@ -139,25 +112,13 @@ export class History implements ResultHistory {
       throw error;
     });
     try {
-      const entries = new HistoryEntries(key.seed);
-      const runs = new PastRuns();
-      const launched = new LaunchedBatches();
-      const opened = await onDisk(`use the history ${path}`, async () =>
-        HistoryFile.open(
-          files,
-          path,
-          () => historyHead(key.fingerprint, service ?? ''),
-          (frame) => entries.take(frame) || runs.take(frame) || launched.take(frame),
-        ),
-      );
-      const history = new History(options, { ...opened, ...key, entries, runs, launched, age });
+      const contents = await HistoryContents.open(files, path, key, service ?? '');
+      const history = new History(options, { ...key, contents, age });
       try {
         history.#check(service, key.fingerprint);
-        const { size } = entries;
-        const superseded = entries.superseded + launched.superseded;
-        if (superseded > leastSuperseded && superseded > size) await history.#rewrite(() => true);
+        await contents.compact();
       } catch (error) {
-        await opened.file.close();
+        await contents.close();
         throw error;
       }
       return history;
@@ -174,17 +135,17 @@ export class History implements ResultHistory {
 
   /** Number of addresses. */
   get size(): number {
-    return this.#entries.size;
+    return this.#contents.entries.size;
   }
 
   /** What is odd about it: what it held, or holds, is paid for again. */
   notices(): readonly Notice[] {
     const { nowMs } = this.#age;
-    const latestMs = this.#entries.latestMs();
+    const latestMs = this.#contents.entries.latestMs();
     return [
       ...(this.#isLost ? [notice('history_lost', { history: this.path })] : []),
-      ...(this.#cutBytes > 0
-        ? [notice('history_cut', { history: this.path, bytes: this.#cutBytes })]
+      ...(this.#contents.cutBytes > 0
+        ? [notice('history_cut', { history: this.path, bytes: this.#contents.cutBytes })]
         : []),
       ...(isAhead(latestMs, nowMs)
         ? [notice('history_ahead', { latest: dateOf(latestMs), now: dateOf(nowMs) })]
@@ -193,13 +154,13 @@ export class History implements ResultHistory {
   }
 
   recall(outcomes: OutcomeTable, withOrigin: boolean): HistoryRecall {
-    return new HistoryRecall(this.#entries, outcomes, { withOrigin, age: this.#age });
+    return new HistoryRecall(this.#contents.entries, outcomes, { withOrigin, age: this.#age });
   }
 
   async keep({ batchUuid, atMs, addresses, outcomes, results }: ReportedResults): Promise<void> {
     // A resumed run hands over again what the process before has handed over.
-    if (this.#entries.countOf(batchUuid) >= addresses) return;
-    const adding = this.#adding({ batchUuid, atMs }, outcomes);
+    if (this.#contents.entries.countOf(batchUuid) >= addresses) return;
+    const adding = this.#contents.adding({ batchUuid, atMs }, outcomes);
     for await (const { group, key, outcome } of results) {
       this.#hash.hash(group, key);
       if (adding.add(this.#hash, outcome)) await adding.send();
@@ -221,7 +182,7 @@ export class History implements ResultHistory {
     owner: object,
   ): Promise<void> {
     // A launch may have to be repeated.
-    if (this.#launched.has(batchUuid)) return;
+    if (this.#contents.launched.has(batchUuid)) return;
     const hashes: HashWords[] = [];
     for await (const key of keys) {
       this.#hash.hash(groupNumber(group), key);
@@ -229,34 +190,32 @@ export class History implements ResultHistory {
       hashes.push({ word0, word1, word2, word3 });
     }
     for (const frame of launchedFrames(batchUuid, group, hashes)) {
-      await this.#append(frame);
-      this.#launched.take(frame);
+      await this.#contents.append(frame);
     }
-    this.#launched.assignTo(batchUuid, owner);
+    this.#contents.launched.assignTo(batchUuid, owner);
   }
 
   async noteUploads(runId: string, owner: object): Promise<void> {
     const frame = uploadsFrame(runId);
-    await this.#append(frame);
-    this.#launched.take(frame);
-    this.#launched.assignTo(runId, owner);
+    await this.#contents.append(frame);
+    this.#contents.launched.assignTo(runId, owner);
   }
 
   takeUploads(owner: object): readonly string[] {
-    return this.#launched.takeOverUploads(owner);
+    return this.#contents.launched.takeOverUploads(owner);
   }
 
   takeLaunched(owner: object): readonly LaunchedBatch[] {
-    return this.#launched.takeOver(owner);
+    return this.#contents.launched.takeOver(owner);
   }
 
   release(owner: object): void {
-    this.#launched.release(owner);
+    this.#contents.launched.release(owner);
   }
 
   async keepLaunched(batch: LaunchedBatch, launched: LaunchedResults): Promise<void> {
     const { batchUuid } = batch;
-    const adding = this.#adding({ batchUuid, atMs: launched.atMs }, launched.outcomes);
+    const adding = this.#contents.adding({ batchUuid, atMs: launched.atMs }, launched.outcomes);
     let index = 0;
     for (const hash of batch.hashes()) {
       const outcome = launched.outcomeOf(index);
@@ -268,21 +227,20 @@ export class History implements ResultHistory {
   }
 
   async dropLaunch(id: string): Promise<void> {
-    if (!this.#launched.has(id)) return;
+    if (!this.#contents.launched.has(id)) return;
     const frame = overFrame(id);
-    await this.#append(frame);
-    this.#launched.take(frame);
+    await this.#contents.append(frame);
   }
 
   /** Rows of a list in its last run that had any. */
   rowsBefore(source: ListSource): number | undefined {
-    const runs = this.#runs.before('', listOf(source));
+    const runs = this.#contents.runs.before('', listOf(source));
     return runs.findLast(({ rows }) => rows > 0)?.rows;
   }
 
   /** Compares a run with the earlier ones of its list. */
   compareRun(id: string, source: ListSource, summary: Summary): NonNullable<Summary['compared']> {
-    const runs = this.#runs.before(id, listOf(source));
+    const runs = this.#contents.runs.before(id, listOf(source));
     // One empty night does not make the next one unusual.
     const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
     const run = pastRunOf(summary, this.#clock.wallNow());
@@ -297,8 +255,7 @@ export class History implements ResultHistory {
   async keepRun(id: string, source: ListSource, summary: Summary): Promise<void> {
     const [list, figures] = [listOf(source), pastRunOf(summary, this.#clock.wallNow())];
     const frame = runFrame({ id, list, figures });
-    await this.#append(frame);
-    this.#runs.take(frame);
+    await this.#contents.append(frame);
   }
 
   /** Counts its content. */
@@ -306,15 +263,15 @@ export class History implements ResultHistory {
     return {
       path: this.path,
       service: this.service,
-      bytes: this.#file.sizeBytes,
-      saved: this.#runs.saved(),
-      ...countResults(this.#entries, this.#age),
+      bytes: this.#contents.sizeBytes,
+      saved: this.#contents.runs.saved(),
+      ...countResults(this.#contents.entries, this.#age),
     };
   }
 
   /** Every result, unordered. */
   results(): Generator<HistoryResult> {
-    return resultsOf(this.#entries);
+    return resultsOf(this.#contents.entries);
   }
 
   /**
@@ -325,9 +282,9 @@ export class History implements ResultHistory {
    */
   async prune(): Promise<number> {
     const before = this.size;
-    await this.#rewrite((place) => {
-      const outcome = this.#entries.outcome(this.#entries.outcomeAt(place));
-      const { atMs } = this.#entries.origin(this.#entries.originAt(place));
+    await this.#contents.rewrite((place) => {
+      const outcome = this.#contents.entries.outcome(this.#contents.entries.outcomeAt(place));
+      const { atMs } = this.#contents.entries.origin(this.#contents.entries.originAt(place));
       return !isTooOld(outcome, atMs, this.#age);
     });
     return before - this.size;
@@ -343,10 +300,10 @@ export class History implements ResultHistory {
     const hashes = new AddressTable({ seed: this.seed });
     for (const address of addresses) this.#addHashes(address, hashes);
     const places = new Set<number>();
-    hashes.forEach((hash) => places.add(this.#entries.find(hash)));
+    hashes.forEach((hash) => places.add(this.#contents.entries.find(hash)));
     places.delete(-1);
     // Rewritten in any case: a superseded entry may still be in the file.
-    await this.#rewrite(
+    await this.#contents.rewrite(
       (place) => !places.has(place),
       (hash) => hashes.findHashed(hash) === -1,
     );
@@ -356,43 +313,13 @@ export class History implements ResultHistory {
   /** Closes the history for the next process. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#file.close();
+    await this.#contents.close();
     await this.#lock.release();
   }
 
   /** `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  /** Batches launch while the results of others arrive. */
-  async #append(frame: Frame): Promise<void> {
-    await this.#turns.next(async () => this.#file.append(frame));
-  }
-
-  #adding(
-    origin: HistoryOrigin,
-    outcomes: OutcomeTable,
-  ): {
-    /** @returns whether enough are collected to be written */
-    add(hash: HashWords, outcome: number): boolean;
-    send(): Promise<void>;
-  } {
-    const builder = new FrameBuilder();
-    const keyOf = createKeyLookup(outcomes);
-    return {
-      add: (hash, outcome) => {
-        const outcomeKey = keyOf(outcome);
-        if (outcomeKey !== undefined) builder.add(hash, outcomeKey, origin);
-        return builder.isFull;
-      },
-      send: async () => {
-        if (builder.isEmpty) return;
-        const frame = builder.take();
-        await this.#append(frame);
-        this.#entries.take(frame);
-      },
-    };
   }
 
   /** The hashes of an address, as an email and as a phone number of any country. */
@@ -408,7 +335,7 @@ export class History implements ResultHistory {
   }
 
   #check(service: string | undefined, fingerprint: string): void {
-    if (this.#head.key !== fingerprint) {
+    if (this.#contents.head.key !== fingerprint) {
       throw new StateError(
         `the key beside the history ${this.path} is that of another history: put back its own`,
         { code: 'state_mismatch' },
@@ -419,35 +346,6 @@ export class History implements ResultHistory {
       `the history ${this.path} holds results of ${this.service}, and this run asks ${service}: name another history`,
       { code: 'state_mismatch' },
     );
-  }
-
-  /** Rewrites the file with the latest results that are kept. */
-  async #rewrite(
-    isKept: (place: number) => boolean,
-    isKeptLaunched?: (hash: HashWords) => boolean,
-  ): Promise<void> {
-    const kept = new HistoryEntries(this.seed);
-    const entries = this.#entries;
-    const builders: FrameBuilder[] = [];
-    entries.forEach((hash, place) => {
-      if (!isKept(place)) return;
-      if (builders.at(-1)?.isFull !== false) builders.push(new FrameBuilder());
-      const origin = entries.origin(entries.originAt(place));
-      builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
-    });
-    const others = [...this.#runs.frames(), ...this.#launched.frames(isKeptLaunched)];
-    function* frames(): Generator<Frame> {
-      yield* others;
-      for (const builder of builders) {
-        const frame = builder.take();
-        kept.take(frame);
-        yield frame;
-      }
-    }
-    await onDisk(`write the history ${this.path} again`, async () =>
-      this.#file.rewrite(this.#head, frames()),
-    );
-    this.#entries = kept;
   }
 }
 

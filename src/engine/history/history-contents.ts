@@ -1,0 +1,151 @@
+import { onDisk } from '../../platform/files/disk-errors.js';
+import type { FileSystem } from '../../platform/files/file-system.js';
+import type { HashWords } from '../../platform/hashing/address-table.js';
+import { InTurn } from '../../platform/waiting/promises.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entries.js';
+import { type Frame, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
+import { createKeyLookup } from './history-lookup.js';
+import { LaunchedBatches } from './launched-batches.js';
+import { PastRuns } from './past-runs.js';
+
+/** Superseded entries are dropped once they are as many as the others. */
+const leastSuperseded = 50_000;
+
+/** The file of a history and what its frames mean: results, finished runs, launched batches. */
+export class HistoryContents {
+  readonly head: HistoryHead;
+  /** Size of the torn write that was dropped from the end of the file. */
+  readonly cutBytes: number;
+  readonly runs: PastRuns;
+  readonly launched: LaunchedBatches;
+  readonly #path: string;
+  readonly #seed: Uint8Array;
+  readonly #file: HistoryFile;
+  readonly #turns = new InTurn();
+  #entries: HistoryEntries;
+
+  private constructor(
+    path: string,
+    seed: Uint8Array,
+    read: {
+      readonly file: HistoryFile;
+      readonly head: HistoryHead;
+      readonly cutBytes: number;
+      readonly entries: HistoryEntries;
+      readonly runs: PastRuns;
+      readonly launched: LaunchedBatches;
+    },
+  ) {
+    this.#path = path;
+    this.#seed = seed;
+    this.#file = read.file;
+    this.head = read.head;
+    this.cutBytes = read.cutBytes;
+    this.#entries = read.entries;
+    this.runs = read.runs;
+    this.launched = read.launched;
+  }
+
+  /**
+   * Reads the file, or begins one.
+   *
+   * @param service whose results a new one is for
+   */
+  static async open(
+    files: FileSystem,
+    path: string,
+    key: { readonly seed: Uint8Array; readonly fingerprint: string },
+    service: string,
+  ): Promise<HistoryContents> {
+    const entries = new HistoryEntries(key.seed);
+    const runs = new PastRuns();
+    const launched = new LaunchedBatches();
+    const opened = await onDisk(`use the history ${path}`, async () =>
+      HistoryFile.open(
+        files,
+        path,
+        () => historyHead(key.fingerprint, service),
+        (frame) => entries.take(frame) || runs.take(frame) || launched.take(frame),
+      ),
+    );
+    return new HistoryContents(path, key.seed, { ...opened, entries, runs, launched });
+  }
+
+  get entries(): HistoryEntries {
+    return this.#entries;
+  }
+
+  get sizeBytes(): number {
+    return this.#file.sizeBytes;
+  }
+
+  /** Appends a frame; batches launch while the results of others arrive. */
+  async append(frame: Frame): Promise<void> {
+    await this.#turns.next(async () => this.#file.append(frame));
+    if (this.#entries.take(frame) || this.runs.take(frame)) return;
+    this.launched.take(frame);
+  }
+
+  /** Collects results of one batch, to be appended by the frame. */
+  adding(
+    origin: HistoryOrigin,
+    outcomes: OutcomeTable,
+  ): {
+    /** @returns whether enough are collected to be written */
+    add(hash: HashWords, outcome: number): boolean;
+    send(): Promise<void>;
+  } {
+    const builder = new FrameBuilder();
+    const keyOf = createKeyLookup(outcomes);
+    return {
+      add: (hash, outcome) => {
+        const outcomeKey = keyOf(outcome);
+        if (outcomeKey !== undefined) builder.add(hash, outcomeKey, origin);
+        return builder.isFull;
+      },
+      send: async () => {
+        if (!builder.isEmpty) await this.append(builder.take());
+      },
+    };
+  }
+
+  /** Writes the file again where half of it is superseded. */
+  async compact(): Promise<void> {
+    const superseded = this.#entries.superseded + this.launched.superseded;
+    if (superseded > leastSuperseded && superseded > this.#entries.size) await this.rewrite();
+  }
+
+  /** Rewrites the file with the latest results that are kept. */
+  async rewrite(
+    isKept: (place: number) => boolean = () => true,
+    isKeptLaunched?: (hash: HashWords) => boolean,
+  ): Promise<void> {
+    const kept = new HistoryEntries(this.#seed);
+    const entries = this.#entries;
+    const builders: FrameBuilder[] = [];
+    entries.forEach((hash, place) => {
+      if (!isKept(place)) return;
+      if (builders.at(-1)?.isFull !== false) builders.push(new FrameBuilder());
+      const origin = entries.origin(entries.originAt(place));
+      builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
+    });
+    const others = [...this.runs.frames(), ...this.launched.frames(isKeptLaunched)];
+    function* frames(): Generator<Frame> {
+      yield* others;
+      for (const builder of builders) {
+        const frame = builder.take();
+        kept.take(frame);
+        yield frame;
+      }
+    }
+    await onDisk(`write the history ${this.#path} again`, async () =>
+      this.#file.rewrite(this.head, frames()),
+    );
+    this.#entries = kept;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
