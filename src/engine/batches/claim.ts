@@ -68,7 +68,8 @@ export interface BatchClaim {
 
   /**
    * Reserves the credits of the batch's launch; repeated calls reserve once. What was reserved by an earlier
-   * process stays so, and is granted only within the limit.
+   * process stays so, and is granted only within the limit. Where it is not, the batch is set aside: until it
+   * is granted or recorded, it counts for new launches, and for no other whose credits are reserved.
    *
    * @param most this process's limit for the batch's type over the whole run. In a shared run the newest
    * process's limit counts
@@ -121,6 +122,8 @@ type Write = (progress: BatchProgress, at?: string) => Promise<void> | void;
 export class LocalClaims {
   /** Held by all batches, before refunds. */
   readonly #held: Record<VerificationType, HeldCredits> = { email: none, phone: none };
+  /** Of these, credits of batches that are set aside. */
+  readonly #aside: Record<VerificationType, number> = { email: 0, phone: 0 };
 
   /**
    * @param state the state of an earlier process: what it launched counts, even beyond the limit
@@ -135,6 +138,11 @@ export class LocalClaims {
   ): BatchClaim {
     const { type } = batch.group;
     let own = none;
+    let ownAside = 0;
+    const setAside = (credits: number): void => {
+      this.#aside[type] += credits - ownAside;
+      ownAside = credits;
+    };
     const hold = (now: HeldCredits): void => {
       const { spent, reserved } = this.#held[type];
       this.#held[type] = {
@@ -146,6 +154,7 @@ export class LocalClaims {
     hold(heldCredits(batch.addresses, { ...costs, state }));
     return {
       record: async (progress, at) => {
+        setAside(0);
         hold(heldCredits(batch.addresses, progress));
         await write(progress, at);
       },
@@ -153,8 +162,13 @@ export class LocalClaims {
       reserve: async (most): Promise<Reservation> => {
         const { spent, reserved: open } = this.#held[type];
         const isHeld = own.reserved > 0;
-        const credits = spent + open + (isHeld ? 0 : batch.addresses);
-        if (credits > most) return { isGranted: false, credits, most, open: isHeld ? 0 : open };
+        const others = isHeld ? ownAside - this.#aside[type] : batch.addresses;
+        const credits = spent + open + others;
+        if (credits > most) {
+          setAside(own.reserved);
+          return { isGranted: false, credits, most, open: isHeld ? 0 : open };
+        }
+        setAside(0);
         hold({ ...own, reserved: batch.addresses });
         return { isGranted: true, credits };
       },

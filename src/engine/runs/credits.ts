@@ -47,10 +47,10 @@ export function budgetNotices(
 ): readonly Notice[] {
   if (maxCredits === undefined) return [];
   return verificationTypes.flatMap((type) => {
-    const { needed, smallest } = needOf(batches, type);
+    const { needed, smallest, largest } = needOf(batches, type);
     const used = launched[type];
     if (needed === 0 || used + needed <= maxCredits) return [];
-    const fields = { type, needed, allowed: maxCredits, used, smallest };
+    const fields = { type, needed, allowed: maxCredits, used, smallest, largest };
     return [notice('budget_short', { ...fields, exit_code: exitCodeOf(partial) })];
   });
 }
@@ -78,10 +78,11 @@ export function balanceNotices(
 export function needOf(
   batches: readonly SizedBatch[],
   type: VerificationType,
-): { readonly needed: number; readonly smallest: number } {
+): { readonly needed: number; readonly smallest: number; readonly largest: number } {
   const sizes = batches.flatMap(({ group, addresses }) => (group.type === type ? [addresses] : []));
   const needed = sizes.reduce((sum, size) => sum + size, 0);
-  return { needed, smallest: sizes.reduce((least, size) => Math.min(least, size), needed) };
+  const smallest = sizes.reduce((least, size) => Math.min(least, size), needed);
+  return { needed, smallest, largest: sizes.reduce((most, size) => Math.max(most, size), 0) };
 }
 
 /** Batches that are prepared and not launched: nothing is paid yet. */

@@ -181,10 +181,23 @@ export const notices = {
 
   // Credits
   budget_short: define({
-    when: '`--max-credits` is too low for all batches of a type. `used`: what launched batches of a resumed run have cost, or may cost at most; `smallest`: what the smallest of the others needs.',
-    example: { type: 'email', needed: 250, allowed: 20, used: 0, smallest: 100, exit_code: 5 },
-    variants: [{ smallest: 10 }, { used: 10 }, { used: 10, smallest: 10, exit_code: 3 }],
-    sentence({ type, needed, allowed, used, smallest, exit_code: code }) {
+    when: '`--max-credits` is too low for all batches of a type. `used`: what launched batches of a resumed run have cost, or may cost at most; `smallest`, `largest`: what the smallest and the largest of the others need.',
+    example: {
+      type: 'email',
+      needed: 250,
+      allowed: 20,
+      used: 0,
+      smallest: 100,
+      largest: 150,
+      exit_code: 5,
+    },
+    variants: [
+      { smallest: 10 },
+      { smallest: 10, largest: 20 },
+      { used: 10 },
+      { used: 10, smallest: 10, exit_code: 3 },
+    ],
+    sentence({ type, needed, allowed, used, smallest, largest, exit_code: code }) {
       const left = Math.max(0, allowed - used);
       if (used > 0) {
         const stops =
@@ -196,7 +209,9 @@ export const notices = {
       const outcome =
         smallest > allowed
           ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`
-          : `the run may stop before it is done, with exit code ${code}`;
+          : largest > allowed
+            ? `the largest batch, of ${grouped(largest)}, does not fit, so the run may launch nothing and end with exit code ${code}; a lower ${optionName('batchSize')} uses more of it`
+            : `the run may stop before it is done, with exit code ${code}`;
       return `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and ${optionName('maxCredits')} allows ${grouped(allowed)}: ${outcome}`;
     },
   }),

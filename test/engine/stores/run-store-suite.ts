@@ -359,6 +359,24 @@ export function describeRunStore<Store extends RunStore>(
       });
     });
 
+    it('sets a launch aside that is beyond a smaller limit, so that another that is reserved may fit', async () => {
+      await inProcess(async (store) => {
+        await begin(store, runEntry);
+        const [first, second] = await claimAll(store, three);
+        await limit(store, 1e6);
+        await first?.reserve(1e6);
+        await second?.reserve(1e6);
+        await limit(store, 10);
+        const refused = { isGranted: false, credits: 20, most: 10, open: 0 };
+        expect(await first?.reserve(10)).toEqual(refused);
+        expect(await second?.reserve(10)).toEqual({ isGranted: true, credits: 10 });
+        expect(await first?.reserve(10)).toEqual(refused);
+        // It was carried out after all: now both count.
+        await first?.record(progress(whole, launching));
+        expect(await second?.reserve(10)).toEqual(refused);
+      });
+    });
+
     it('never reserves more than is allowed, however many ask at once', async () => {
       const many = Array.from({ length: 32 }, (_, id) => ({ ...whole, id }));
       await inProcess(async (store) => {

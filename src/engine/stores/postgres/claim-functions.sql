@@ -109,7 +109,8 @@ begin
   insert into sluice.journal (run, batch, epoch, owner, call, entry)
   values (p_run, p_batch, p_epoch, p_owner, p_call, p_entry);
   update sluice.batch
-  set call = p_call, ended = p_ended, spent = p_spent, reserved = p_reserved, launched = p_reserved > 0
+  set call = p_call, ended = p_ended, spent = p_spent, reserved = p_reserved, launched = p_reserved > 0,
+    aside = false
   where run = p_run and batch = p_batch;
   if p_batch <> 'output' then
     -- A batch that is sent again makes the run unfinished.
@@ -170,7 +171,12 @@ begin
   end if;
   select most into v_most from sluice.run where run = p_run;
   if v_held.reserved > 0 then
-    select credits into v_credits from sluice.budget where run = p_run and type = v_held.type;
+    select credits - (
+      select coalesce(sum(reserved), 0) from sluice.batch
+      where run = p_run and type = v_held.type and aside and batch <> p_batch)
+    into v_credits from sluice.budget where run = p_run and type = v_held.type for update;
+    update sluice.batch set aside = coalesce(v_credits > v_most, false)
+    where run = p_run and batch = p_batch and aside <> coalesce(v_credits > v_most, false);
     if v_credits > v_most then
       return json_build_object('isGranted', false, 'credits', v_credits, 'most', v_most, 'open', 0);
     end if;

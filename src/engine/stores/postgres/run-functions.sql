@@ -148,7 +148,7 @@ begin
     order by w.place;
     update sluice.batch b
     set ended = false, owner = null, lease_until = null,
-      spent = w.spent, reserved = w.reserved, launched = w.reserved > 0
+      spent = w.spent, reserved = w.reserved, launched = w.reserved > 0, aside = false
     from unnest(p_batches, p_spent, p_reserved) as w(batch, spent, reserved)
     where b.run = p_run and b.batch = w.batch;
     update sluice.batch set ended = false, owner = null, lease_until = null

@@ -33,6 +33,8 @@ create table sluice.batch (
   reserved bigint not null default 0,
   -- Whether that launch was written down: it is driven to its end, whoever has reserved its credits.
   launched boolean not null default false,
+  -- Whether a launch with reserved credits was last refused: it counts for new launches alone.
+  aside boolean not null default false,
   primary key (run, batch)
 );
 create index on sluice.batch (run) where not ended;

@@ -62,7 +62,7 @@ describe('--dry-run', () => {
     const { service } = await withService();
     const some = await verify(service, '--dry-run', '--max-credits', '20');
     expect(some.code).toBe(0);
-    const short = { type: 'email', needed: 25, smallest: 5 };
+    const short = { type: 'email', needed: 25, smallest: 5, largest: 10 };
     expect(codedOf(some, 'budget_short')).toMatchObject([{ ...short, allowed: 20, exit_code: 5 }]);
     const none = await verify(service, '--dry-run', '--max-credits', '4');
     expect(none.code).toBe(0);

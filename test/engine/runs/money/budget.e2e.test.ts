@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -124,6 +125,31 @@ describe.each([
     expect(await spent()).toBe(0);
     await work();
     expect(await charges()).toHaveLength(20);
+  });
+
+  it('that has become smaller is used for those launches in doubt that fit', async () => {
+    await serve();
+    await write(goodNames(16));
+    const abort = new AbortController();
+    const stopped = new Error('asked to stop');
+    const lost = new Client(service);
+    onTestFinished(async () => lost.close());
+    let asked = 0;
+    lost.launchBatch = async () => {
+      asked += 1;
+      if (asked === 4) abort.abort(stopped);
+      if (!abort.signal.aborted) await once(abort.signal, 'abort');
+      throw stopped;
+    };
+    const first = work({ client: lost, concurrency: 4, signal: abort.signal });
+    await expect(first).rejects.toBe(stopped);
+    expect(await charges()).toEqual([]);
+    await expect(work({ maxCredits: 7 })).rejects.toMatchObject(used);
+    expect(await charges()).toHaveLength(4);
+    await expect(work({ maxCredits: 11 })).rejects.toMatchObject(used);
+    expect(await charges()).toHaveLength(8);
+    await work({ maxCredits: 16 });
+    expect(await charges()).toHaveLength(16);
   });
 
   it('has what a failed launch cost, and what is sent in its place', async () => {

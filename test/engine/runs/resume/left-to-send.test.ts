@@ -4,6 +4,7 @@ import type { PlannedRun } from '../../../../src/engine/runs/resume/compare-run.
 import { leftOfRun } from '../../../../src/engine/runs/resume/left-to-send.js';
 import type { BatchEntry, PartEntry } from '../../../../src/engine/stores/journal-entries.js';
 import { emptyRunState } from '../../../../src/engine/stores/run-state.js';
+import { statusOf } from '../../../../src/engine/stores/run-status.js';
 import { exported, planEntry, runEntry } from '../../stores/example-entries.js';
 
 const states = {
@@ -65,6 +66,12 @@ describe('what a run has left to send', () => {
     ],
   ])('is %s', (_, known, emails) => {
     expect(figuresOf(runOf(known))).toEqual([emails, [4, 0]]);
+    // The status counts a launch in doubt as one that may be spent, and what is left as one to be repeated.
+    const { openCredits, doubtfulCredits, launchedCredits } = statusOf(runOf(known), '');
+    expect([
+      openCredits.email + doubtfulCredits.email,
+      launchedCredits.email - doubtfulCredits.email,
+    ]).toEqual(emails);
   });
 
   it('is what has failed, where that is sent again, but for exports that are asked for again', () => {

@@ -570,6 +570,22 @@ describe('run() with a store that many processes share', () => {
     expect(await charges()).toHaveLength(15);
   });
 
+  it('keeps why it stopped for both types, whichever process met which of the two budgets', async () => {
+    await serve();
+    const rows = Array.from(
+      { length: 20 },
+      (_, id) => `good${id}@sluice.test,+121337342${id + 10}`,
+    );
+    await writeFile(join(folder, 'list.csv'), ['email,phone', ...rows, ''].join('\n'));
+    const both = { phone: ['phone'], concurrency: 1, maxCredits: 7 };
+    await Promise.allSettled([1, 2, 3].map(async () => work(both)));
+    expect(state().stopped).toMatchObject({
+      code: 'budget_exhausted',
+      message: expect.stringMatching(/ email .* phone | phone .* email /) as string,
+    });
+    expect(await charges()).toHaveLength(10);
+  });
+
   it('goes on without a budget where the last batch was too large for the one before', async () => {
     await serve();
     await expect(work({ batchSize: 1000, maxCredits: 1 })).rejects.toMatchObject({

@@ -294,7 +294,8 @@ export class MemoryDatabase {
       this.#append(given, given.entry, held.batch);
       const [spent, reserved] = [Number(given.spent), Number(given.reserved)];
       const launched = reserved > 0;
-      this.#put({ ...held, call: given.call, ended: given.ended, spent, reserved, launched });
+      const written = { call: given.call, ended: given.ended, spent, reserved, launched };
+      this.#put({ ...held, ...written, aside: false });
       this.#reserve(held.type, spent + reserved - held.spent - held.reserved);
       const last = this.#tables.batches.get(output);
       if (held.batch !== output && last?.ended) this.#put({ ...last, ended: false });
@@ -317,13 +318,17 @@ export class MemoryDatabase {
       if (!held) return lost;
       const used = this.#tables.budget.get(held.type) ?? 0;
       const isHeld = held.reserved > 0;
-      const credits = used + (isHeld ? 0 : held.addresses);
+      const credits = used + (isHeld ? -this.#asideBeside(held) : held.addresses);
       const { most } = this.#tables;
       if (most !== null && credits > most) {
+        if (isHeld) this.#put({ ...held, aside: true });
         const open = isHeld ? 0 : this.#openCredits(held.type);
         return { isGranted: false, credits, most, open };
       }
-      if (isHeld) return { isGranted: true, credits };
+      if (isHeld) {
+        this.#put({ ...held, aside: false });
+        return { isGranted: true, credits };
+      }
       this.#reserve(held.type, held.addresses);
       this.#put({ ...held, reserved: held.addresses });
       return { isGranted: true, credits };
@@ -441,7 +446,7 @@ export class MemoryDatabase {
       const reserved = (given.reserved as readonly number[])[at] ?? 0;
       if (row) this.#reserve(row.type, spent + reserved - row.spent - row.reserved);
       const changes = { ended: false, owner: undefined, spent, reserved, launched: reserved > 0 };
-      if (row) this.#put({ ...row, ...changes });
+      if (row) this.#put({ ...row, ...changes, aside: false });
     }
     this.#put({ ...last, ended: false, owner: undefined });
   }
@@ -466,6 +471,7 @@ export class MemoryDatabase {
         spent: 0,
         reserved: 0,
         launched: false,
+        aside: false,
       };
       this.#put({ batch, ...group, ...free });
     }
@@ -540,6 +546,13 @@ export class MemoryDatabase {
     const reserved = Math.max(this.#mostForgotten, ...budget.values());
     this.mostCredits = Math.max(most ?? Infinity, reserved, this.chargedCredits());
     this.#change({ most });
+  }
+
+  /** Credits of other batches whose launch, reserved as it is, was refused. */
+  #asideBeside({ batch, type }: BatchRow): number {
+    return [...this.#tables.batches.values()]
+      .filter((row) => row.aside && row.type === type && row.batch !== batch)
+      .reduce((sum, { reserved }) => sum + reserved, 0);
   }
 
   #reserve(type: string, more: number): void {

@@ -17,6 +17,7 @@ export interface BatchRow {
   readonly spent: number;
   readonly reserved: number;
   readonly launched: boolean;
+  readonly aside: boolean;
 }
 
 export interface JournalRow {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { startCountingProxy } from '../../../../lists/sql/harness/counting-proxy.js';
 import { codedOf, eventsOf, parseLog } from '../../../../cli/harness/logged-events.js';
+import type { Summary } from '../../../../../src/engine/summary/summary.js';
 import type { Ended, Running } from '../../../../cli/harness/run-sluice.js';
 import { addresses, inStore, job, quick, SharedList } from './shared-list.js';
 
@@ -54,6 +55,25 @@ describe('sluice verify with a store in PostgreSQL', () => {
     await place.serve();
     expect(await place.call(...quick, '-o', 'alone.csv')).toMatchObject({ code: 0 });
     expect(await readFile(join(place.cwd, 'alone.csv'))).toEqual(output);
+  });
+
+  it('keeps the names that its batches began with where a process that comes later has another prefix', async () => {
+    const { letGo } = await place.hold();
+    const monday = work('--lease', '3', '--batch-name', 'monday');
+    await monday.said(isLaunched);
+    const tuesday = work('--lease', '3', '--batch-name', 'tuesday', '--summary', '-');
+    await tuesday.said(isLaunched);
+    monday.child.kill('SIGKILL');
+    letGo();
+    const ends = [work('--batch-name', 'wednesday'), tuesday].map(async ({ ended }) => ended);
+    for (const { code, stderr } of await Promise.all(ends)) {
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+    }
+    const { stdout } = await tuesday.ended;
+    const { batches } = JSON.parse(stdout.toString()) as Summary;
+    expect(batches).toHaveLength(addresses / 5);
+    for (const { name } of batches) expect(name).toMatch(/^monday-/);
+    await place.expectPaidOnce();
   });
 
   /** Three processes with a launched batch each, but for the last, whose launch is refused. */
