@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import type { VerificationType } from '../../../src/contract/enums.js';
 import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chunk.js';
@@ -184,9 +185,13 @@ export function memorySource(rows: readonly Row[], life: Life): Source {
     open: async (options) => {
       await life.pass();
       options.wanted(header);
-      return { header, chunks: chunksOf(rows, life), contentDigest: () => `${rows.length}` };
+      return { header, chunks: chunksOf(rows, life), contentDigest: () => digestOf(rows) };
     },
   };
+}
+
+function digestOf(rows: readonly Row[]): string {
+  return `${rows.length} ${crc32(JSON.stringify(rows))}`;
 }
 
 /** The same for rows that can be read once: whoever reads them again reads what was kept. */

@@ -118,6 +118,15 @@ export class DiskDirectory {
     this.#changes = [];
   }
 
+  /** All that programs have written lasts: the machine had time for it. */
+  settle(): void {
+    this.sync();
+    for (const entry of this.#entries.values()) {
+      if (entry instanceof DiskDirectory) entry.settle();
+      else entry.sync();
+    }
+  }
+
   /** The power is cut: of the changes since the last sync any are there, as if the others had not been. */
   crash(random: Random): void {
     const all = this.#changes.length;

@@ -147,6 +147,7 @@ class Nights {
   async #night(options: NightOptions, planned: readonly Fault[]): Promise<End> {
     this.number += 1;
     await this.#world.linger(dayMs);
+    this.#disk.root.settle();
     // The world's time stands still while nothing happens in it.
     this.#world.now = Math.max(this.#world.now, this.number * dayMs);
     const isChanged = this.#changesList && this.number > 1 && this.#random.chance(0.5);
