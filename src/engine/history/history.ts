@@ -163,6 +163,7 @@ export class History implements ResultHistory {
     const adding = this.#contents.adding({ batchUuid, atMs }, outcomes);
     for await (const { group, key, outcome } of results) {
       this.#hash.hash(group, key);
+      if (this.#hasNewer(this.#hash, atMs)) continue;
       if (adding.add(this.#hash, outcome)) await adding.send();
     }
     await adding.send();
@@ -320,6 +321,15 @@ export class History implements ResultHistory {
   /** `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** A run that stopped long ago may end after another has verified the same addresses again. */
+  #hasNewer(hash: HashWords, atMs: number): boolean {
+    const { entries } = this.#contents;
+    const place = entries.find(hash);
+    if (place === -1) return false;
+    const known = entries.origin(entries.originAt(place)).atMs;
+    return known > atMs && !isAhead(known, this.#age.nowMs);
   }
 
   /** The hashes of an address, as an email and as a phone number of any country. */

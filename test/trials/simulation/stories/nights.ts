@@ -26,9 +26,12 @@ const stateDir = '/disk/state';
 const service = 'https://service.test';
 /** Nights on which nothing goes wrong, in which the run of the latest list has to end. */
 const calmNights = 4;
+/** What the names of a night's batches begin with: a date, for many. */
+const prefixes = [undefined, 'monday', 'tuesday'] as const;
 
 type NightOptions = Pick<
   RunOptions,
+  | 'batchName'
   | 'concurrency'
   | 'deleteBatches'
   | 'detach'
@@ -133,6 +136,7 @@ class Nights {
     // Whether a process that ended early had dropped the run is not asked.
     const mayDrop = !this.#hasEnded && faults.every(({ of }) => of === 'network');
     return {
+      batchName: random.pick(prefixes),
       concurrency: random.between(1, 4),
       deleteBatches: random.chance(0.2),
       detach: random.chance(0.2),

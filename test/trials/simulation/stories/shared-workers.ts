@@ -238,6 +238,7 @@ class SharedSimulation {
       concurrency: this.#concurrency,
       deleteBatches: this.#deletes,
       ...(maxCredits !== undefined && { maxCredits }),
+      ...(life.number % 3 > 0 && { batchName: `worker${life.number % 3}` }),
       store: memoryStore(this.database, this.#leaseMs, async (call) => this.#carry(life, call)),
       signal: abort.signal,
       onProgress: (progress) => {
