@@ -21,27 +21,27 @@ afterAll(() => restore());
 
 describe('what options need and refuse', () => {
   it.each([
-    [['fresh', 'retry-failed'], '--fresh does not work with --retry-failed'],
-    [['max-age'], '--max-age is for results of a history: name it with --history'],
-    [['rejects'], '--rejects is for the rows that --keep, --keep-quality or --unique leaves out'],
-    [['keep-quality'], '--keep-quality is for emails: name their column with --email'],
-    [['keep', 'rejects', 'part-size'], '--rejects does not go with an output in parts'],
-    [['store', 'run', 'fresh'], '--fresh does not work with --store: another run'],
-    [['store', 'run', 'wait-lock'], '--wait-lock does not work with --store: the processes'],
-    [['run'], '--run goes with --store <url>, where processes share a run'],
-    [['workers'], '--workers goes with --store <url>'],
-    [['verify'], '--verify needs --local'],
+    [['fresh', 'retry-failed'], /--fresh.*--retry-failed/],
+    [['max-age'], /--max-age.*--history/],
+    [['rejects'], /--rejects.*--keep.*--keep-quality.*--unique/],
+    [['keep-quality'], /--keep-quality.*--email/],
+    [['keep', 'rejects', 'part-size'], /--rejects/],
+    [['store', 'run', 'fresh'], /--fresh.*--store/],
+    [['store', 'run', 'wait-lock'], /--wait-lock.*--store/],
+    [['run'], /--run.*--store/],
+    [['workers'], /--workers.*--store/],
+    [['verify'], /--verify.*--local/],
   ])('refuses %j', (names, said) => {
     expect(check(names)).toThrow(said);
   });
 
   it.each([
-    [['sheet'], { 'input is a database': true }, '--sheet is for files, and the input is a'],
-    [['query'], { 'input is a database': false }, '--query is for databases, and no input is one'],
-    [['part-size'], { 'output is a database': true }, '--part-size is for files, and the output'],
-    [['key'], { 'output is a database': false }, '--key is for databases, and no output is one'],
-    [['partial'], { 'kept in a state directory': false }, '--partial needs a state directory'],
-    [['local', 'helo'], { 'network verification': false }, '--helo needs --verify network'],
+    [['sheet'], { 'input is a database': true }, /--sheet/],
+    [['query'], { 'input is a database': false }, /--query/],
+    [['part-size'], { 'output is a database': true }, /--part-size/],
+    [['key'], { 'output is a database': false }, /--key/],
+    [['partial'], { 'kept in a state directory': false }, /--partial/],
+    [['local', 'helo'], { 'network verification': false }, /--helo.*--verify/],
   ])('refuses %j once it is known that %j, and not before', (names, known, said) => {
     expect(check(names, known)).toThrow(said);
     expect(check(names)).not.toThrow();
@@ -102,7 +102,7 @@ describe('the options of run() that the command line has', () => {
       const given = { [name]: name === 'waitLockMs' ? 5 : name === 'onChange' ? 'stop' : true };
       const store = { open: () => undefined, look: () => undefined };
       const shape = { [name]: runShape[name], store: runShape.store };
-      expect(() => checkOptions({ ...given, store }, shape)).toThrow('does not work with --store');
+      expect(() => checkOptions({ ...given, store }, shape)).toThrow(/--store/);
       expect(() => checkOptions(given, shape)).not.toThrow();
       expect(() => checkOptions({ [name]: undefined, store }, shape)).not.toThrow();
     },
@@ -110,6 +110,6 @@ describe('the options of run() that the command line has', () => {
 
   it('what needs another option is refused without it', () => {
     const shape = { openHistory: runShape.openHistory, store: runShape.store };
-    expect(() => checkOptions({ openHistory: () => undefined }, shape)).toThrow('needs --store');
+    expect(() => checkOptions({ openHistory: () => undefined }, shape)).toThrow(/store/);
   });
 });

@@ -191,40 +191,37 @@ describe('CsvScanner', () => {
   });
 
   it.each([
-    ['a quote inside a cell', 'a,b\n"x\ny",1\nfoo"bar,2\n', 4, /a quote is inside a cell/],
-    ['a quote behind spaces', 'a,b\n1, "2"\n', 2, /a quote is inside a cell/],
-    ['text behind a closing quote', 'a,b\n1,"2" \n', 2, /follows a closing quote/],
-    ['a lone carriage return behind a closing quote', 'a\n"1"\rx\n', 2, /carriage return alone/],
-    [
-      'a lone carriage return in a cell',
-      'a,b\r\n"1\n",2\r\n3,x\ry\r\n',
-      4,
-      /carriage return alone/,
-    ],
-    ['a quote that is never closed', 'a,b\n"x\ny","1\n2,3\n', 3, /begins here and never ends/],
-    ['more cells than the header has', 'a,b\n"x\ny",1\n1,2,3\n', 4, /3 cells, expected 2/],
-    ['lines without line feeds', 'a,b\r1,2\r', 1, /carriage return alone/],
-  ])('refuses %s, with its line', (_, text, line, words) => {
+    ['a quote inside a cell', 'a,b\n"x\ny",1\nfoo"bar,2\n', 4],
+    ['a quote behind spaces', 'a,b\n1, "2"\n', 2],
+    ['text behind a closing quote', 'a,b\n1,"2" \n', 2],
+    ['a lone carriage return behind a closing quote', 'a\n"1"\rx\n', 2],
+    ['a lone carriage return in a cell', 'a,b\r\n"1\n",2\r\n3,x\ry\r\n', 4],
+    ['a quote that is never closed', 'a,b\n"x\ny","1\n2,3\n', 3],
+    ['more cells than the header has', 'a,b\n"x\ny",1\n1,2,3\n', 4],
+    ['lines without line feeds', 'a,b\r1,2\r', 1],
+  ])('refuses %s, with its line', (_, text, line) => {
+    const refused = {
+      line,
+      code: 'input_malformed',
+      message: expect.stringMatching(`contacts\\.csv.*\\b${String(line)}\\b`) as string,
+    };
     for (const pieces of [[text], text.split('')]) {
-      expect(() => scanCsv(pieces)).toThrow(words);
+      expect(() => scanCsv(pieces)).toThrow(expect.objectContaining(refused));
     }
-    expect(refusal(text)).toMatchObject({ line, code: 'input_malformed' });
-    expect(refusal(text).message).toContain(`contacts.csv, line ${String(line)}: `);
   });
 
   it('says so when the file is empty', () => {
     for (const text of ['', '\ufeff']) {
-      expect(refusal(text).message).toBe('contacts.csv is empty: check what makes the list');
-      expect(refusal(text, { hasHeader: false }).message).toBe(
-        'contacts.csv is empty: check what makes the list',
-      );
+      const empty = { isEmpty: true, message: expect.stringContaining('contacts.csv') as string };
+      expect(refusal(text)).toMatchObject(empty);
+      expect(refusal(text, { hasHeader: false })).toMatchObject(empty);
     }
   });
 
   it('refuses a row that is too long before it has read all of it', () => {
     const scan = () => scanCsv(['a\n1\n', '"', ...Array<string>(50).fill('x'.repeat(30))]);
-    expect(scan).toThrow(/line 3: the row is too long.*over 1000 bytes/);
-    expect(() => scanCsv([`a\n${'x'.repeat(1001)}\n`])).toThrow(/line 2: the row is too long/);
+    expect(scan).toThrow(/\b3\b.*1000/);
+    expect(() => scanCsv([`a\n${'x'.repeat(1001)}\n`])).toThrow(/\b2\b/);
     expect(scanCsv([`a\n${'x'.repeat(1000)}\n`, 'y']).rows).toHaveLength(2);
   });
 
@@ -234,7 +231,7 @@ describe('CsvScanner', () => {
     ['xlsx', Buffer.from('PK\u0003\u0004....')],
     ['Parquet', Buffer.from('PAR1\u0015\u0004')],
   ])('names a file that is %s, however it is cut', (what, bytes) => {
-    expect(refusal(bytes).message).toContain('contacts.csv is not CSV: it is');
+    expect(refusal(bytes).message).toMatch(/contacts\.csv.*CSV/);
     expect(refusal(bytes).message).toContain(what);
     const single = Array.from(bytes, (byte) => Buffer.from([byte]));
     expect(() => scanCsv(single)).toThrow(what);

@@ -90,25 +90,17 @@ describe('a list of several files', () => {
   });
 
   it.each([
-    ['no column in common', { 'b.csv': 'mail,nr\n' }, /b\.csv has no column in common with/],
-    ['no header', { 'b.csv': 'x@y.example,1\n' }, /b\.csv seems to have no header/],
+    ['no column in common', { 'b.csv': 'mail,nr\n' }, /b\.csv/],
+    ['no header', { 'b.csv': 'x@y.example,1\n' }, /b\.csv/],
     [
       'a spelling that may be two columns',
       { 'b.csv': 'Email,EMAIL,id\n' },
-      /b\.csv has a column "Email", which may be "email" of the other files/,
+      /b\.csv.*"Email".*"email"/,
     ],
-    [
-      'a column twice',
-      { 'b.csv': 'email,email\n' },
-      /b\.csv has more than one column named "email"/,
-    ],
-    [
-      'a needed column missing',
-      { 'b.csv': 'id\n1\n' },
-      /b\.csv has no column "email"; its columns are: id\./,
-    ],
-    ['an empty file', { 'b.csv': '' }, /b\.csv is empty/],
-    ['another format than it says', { 'b.parquet': 'email\n' }, /b\.parquet is not a Parquet file/],
+    ['a column twice', { 'b.csv': 'email,email\n' }, /b\.csv.*"email"/],
+    ['a needed column missing', { 'b.csv': 'id\n1\n' }, /b\.csv.*"email"/],
+    ['an empty file', { 'b.csv': '' }, /b\.csv/],
+    ['another format than it says', { 'b.parquet': 'email\n' }, /b\.parquet/],
   ])('refuses before the first row: %s', async (_, more, message) => {
     const sources = await files({ 'a.csv': 'id,email\n1,ann@example.com\n', ...more });
     await expect(read(combinedSource(sources), ['email'])).rejects.toThrow(message);
@@ -120,14 +112,14 @@ describe('a list of several files', () => {
     const list = combinedSource(
       ['a.csv', 'b.csv'].map((name) => fileSource(at(name), { header: false })),
     );
-    await expect(read(list, [])).rejects.toThrow('has 2 columns and');
+    await expect(read(list, [])).rejects.toThrow(/\b2\b/);
   });
 
   it('refuses what can be read once only', async () => {
     const [file] = await files({ 'a.csv': 'e\n1\n' });
     if (!file) throw new Error('no file');
     const once = streamSource('standard input', () => Readable.from(['e\n']));
-    expect(() => combinedSource([file, once])).toThrow('standard input can be read once only');
+    expect(() => combinedSource([file, once])).toThrow(/standard input/);
   });
 
   it('notices a header that changed between two readings', async () => {
@@ -142,7 +134,10 @@ describe('a list of several files', () => {
     await writeFile(at('a.jsonl'), late);
     await writeFile(at('b.csv'), 'id,email\n');
     const list = combinedSource([fileSource(at('b.csv')), fileSource(at('a.jsonl'))]);
-    await expect(read(list, ['id'])).rejects.toThrow('in later rows only');
+    await expect(read(list, ['id'])).rejects.toMatchObject({
+      code: 'input_malformed',
+      message: expect.stringMatching(/a\.jsonl.*"email"/) as string,
+    });
   });
 });
 
