@@ -2,7 +2,7 @@ import { findCountry } from '../addresses/country/parse-country.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
-import type { CellText, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 
 /** The source of a row's target country: its own cell, else its number, else the fallback. */
 export interface CountryRule {
@@ -35,6 +35,8 @@ const maxKnownCountries = 4096;
 export class RowCountries {
   readonly #rule: CountryRule;
   readonly #known = new Map<CellText, RowCountry | undefined>();
+  /** By two letters: making a text of each row's cell would cost as much as reading its number. */
+  readonly #byLetters = new Map<number, RowCountry | undefined>();
 
   constructor(rule: CountryRule) {
     this.#rule = rule;
@@ -49,7 +51,7 @@ export class RowCountries {
   /** @param counts counts the calling codes */
   of(chunk: RowChunk, row: number, counts?: CallingCodeCounts): RowCountry {
     const { position, phonePosition, fallback } = this.#rule;
-    const named = position === undefined ? undefined : this.#named(chunk.text(row, position));
+    const named = position === undefined ? undefined : this.#namedIn(chunk, row, position);
     if (named !== undefined) return named;
     const byNumber =
       phonePosition === undefined
@@ -58,12 +60,36 @@ export class RowCountries {
     return byNumber ?? fallback ?? { reason: 'country_missing' };
   }
 
+  #namedIn(chunk: RowChunk, row: number, position: number): RowCountry | undefined {
+    const letters = chunk.raw ? twoLettersIn(chunk.raw, row, position) : undefined;
+    if (letters === undefined) return this.#named(chunk.text(row, position));
+    const known = this.#byLetters.get(letters);
+    if (known !== undefined) return known;
+    const country = this.#named(chunk.text(row, position));
+    this.#byLetters.set(letters, country);
+    return country;
+  }
+
   #named(cell: CellText): RowCountry | undefined {
     if (this.#known.has(cell)) return this.#known.get(cell);
     const country = parseCountryCell(cell);
     if (this.#known.size < maxKnownCountries) this.#known.set(cell, country);
     return country;
   }
+}
+
+/** The bytes of a cell of two ASCII letters as one number; `undefined` for any other cell. */
+function twoLettersIn(raw: RawCells, row: number, column: number): number | undefined {
+  const start = raw.cellStart(row, column);
+  if (raw.cellEnd(row, column) - start !== 2) return undefined;
+  const first = raw.bytes[start] ?? 0;
+  const second = raw.bytes[start + 1] ?? 0;
+  return isLetter(first) && isLetter(second) ? (first << 8) | second : undefined;
+}
+
+function isLetter(byte: number): boolean {
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
 }
 
 /** The country that a cell names, by code or name, in any case; `undefined` where it is empty. */
