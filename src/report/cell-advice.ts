@@ -19,6 +19,9 @@ interface CellAdvice {
   readonly isOfService?: boolean;
 }
 
+/** A column before or after it is sent. */
+type HintedColumn = Omit<ColumnEstimate, 'empty'>;
+
 export function adviceOnCells(summary: Summary, options: AdviceOptions): readonly CellAdvice[] {
   const refused = (reason: string): number =>
     summary.columns.reduce((sum, { reasons }) => sum + (reasons[reason] ?? 0), 0);
@@ -94,7 +97,7 @@ function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
 }
 
 /** Cells that are not one plain address: they are sent as they are. */
-function formsAdvice({ name: column, type, forms }: ColumnEstimate): readonly CellAdvice[] {
+function formsAdvice({ name: column, type, forms }: HintedColumn): readonly CellAdvice[] {
   const listed = (Object.keys(formWords) as (keyof typeof formWords)[]).flatMap((form) => {
     const cells = Object.values(forms ?? {}).reduce((sum, each) => sum + (each[form] ?? 0), 0);
     const withComma = forms?.['contains_comma']?.[form] ?? 0;
@@ -110,7 +113,7 @@ function formsAdvice({ name: column, type, forms }: ColumnEstimate): readonly Ce
 }
 
 /** No address is changed: a person decides what was meant. */
-function suggestedAdvice({ name: column, misspelt }: ColumnEstimate): readonly CellAdvice[] {
+function suggestedAdvice({ name: column, misspelt }: HintedColumn): readonly CellAdvice[] {
   if (!misspelt || misspelt.suggested_in === null) return [];
   const { cells, suggested_in } = misspelt;
   return cellAdvice(cells, 'suggested', { column, cells, suggested_in });
@@ -136,7 +139,7 @@ function missingPlusAdvice({
 }
 
 /** Those without a calling code may be of these countries, too: judged as others, and paid. */
-function foreignAdvice({ name: column, foreign }: ColumnEstimate): readonly CellAdvice[] {
+function foreignAdvice({ name: column, foreign }: HintedColumn): readonly CellAdvice[] {
   return foreign ? cellAdvice(foreign.cells, 'foreign_numbers', { column, ...foreign }) : [];
 }
 

@@ -122,6 +122,102 @@ describe('a list with an unfinished run that has paid', () => {
     expect(await linesOf('list.verified.csv')).toBe(3);
     expect(await paid(service)).toBe(2);
   });
+
+  it('is resumed where it was begun with another output, or paid for again after a yes', async () => {
+    const { service } = await withService();
+    await write('list.csv', 'mail;note\ngood1@sluice.test;x\ngood2@sluice.test;x\n');
+    const env = connectTo(service);
+    const begun = ['--email', 'mail', '--country', 'US', '--batch-size', '1'];
+    const run = ['verify', 'list.csv', ...begun, '--max-credits', '1', '-o', 'first.csv'];
+    expect((await runInProcess(run, { cwd: folder, env })).code).toBe(5);
+    const declined = await answerInProcess(['verify', 'list.csv', '--country', 'US'], {
+      cwd: folder,
+      env,
+      answers: [
+        [/Resume it\? \[Y\/n\]/, 'n\r'],
+        [/Start, and pay for them again\? \[y\/N\]/, '\r'],
+      ],
+    });
+    expect(declined.code, declined.seen).toBe(2);
+    expect(eventsOf(declined, 'paid_elsewhere')).toMatchObject([
+      { output: 'first.csv', state: 'first.csv.sluice', paid: '1 email credit' },
+    ]);
+    expect(await paid(service)).toBe(1);
+    const resumed = await answerInProcess(['verify', 'list.csv', '-o', 'second.csv'], {
+      cwd: folder,
+      env,
+      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+    });
+    expect(resumed.code, resumed.seen).toBe(0);
+    expect(await linesOf('first.csv')).toBe(3);
+    expect(await readdir(folder)).not.toContain('second.csv');
+    expect(await paid(service)).toBe(2);
+  });
+
+  it('ends without a question where the command cannot use what was paid', async () => {
+    const { service } = await withService();
+    await write(
+      'list.csv',
+      'mail;other\ngood1@sluice.test;good3@sluice.test\ngood2@sluice.test;\n',
+    );
+    const env = connectTo(service);
+    const named = ['verify', 'list.csv', '--country', 'US', '-o', 'out.csv'];
+    const begun = ['--email', 'mail', '--batch-size', '1', '--max-credits', '1'];
+    expect((await runInProcess([...named, ...begun], { cwd: folder, env })).code).toBe(5);
+    const stopped = await answerInProcess(
+      ['verify', 'list.csv', '-o', 'out.csv', '--country', 'DE'],
+      {
+        cwd: folder,
+        env,
+        answers: [[/Resume it\? \[Y\/n\]/, 'n\r']],
+      },
+    );
+    expect(stopped.code, stopped.seen).toBe(2);
+    expect(eventsOf(stopped, 'unfinished_run')).toMatchObject([{ action: 'stop' }]);
+    expect(stopped.seen).not.toMatch(/Start/);
+  });
+});
+
+describe('--keep over several columns', () => {
+  const list = 'mail,phone\ngood1@sluice.test,+12025550143\ngood2@sluice.test,\n';
+  const named = ['verify', 'list.csv', '--email', 'mail', '--phone', 'phone', '--country', 'US'];
+
+  it('says before the question how many rows an empty cell leaves out', async () => {
+    await write('list.csv', list);
+    const asked = await answerInProcess(
+      ['verify', 'list.csv', '--local', '--keep', 'valid', '--country', 'US'],
+      {
+        cwd: folder,
+        answers: [[/phone[^]*Start\?/, 'n\r']],
+      },
+    );
+    expect(eventsOf(asked, 'keep_needs_all')).toMatchObject([
+      { keep: 'valid', columns: ['mail', 'phone'], empty: [{ column: 'phone', cells: 1 }] },
+    ]);
+  });
+
+  it('says it to a person before anything is sent, and to --dry-run, where it matters', async () => {
+    await write('list.csv', list);
+    const run = [...named, '--local', '-o', 'out.csv', '--keep', 'valid'];
+    const ran = await answerInProcess(run, { cwd: folder, answers: [] });
+    expect(ran.events.findIndex(({ event }) => event === 'keep_needs_all')).toBe(0);
+    const counted = async (...more: readonly string[]) =>
+      eventsOf(
+        await runInProcess([...named, '--local', '--dry-run', ...more], { cwd: folder }),
+        'keep_needs_all',
+      );
+    expect(await counted('--keep', 'valid')).toHaveLength(1);
+    expect(await counted('--keep', 'mail=valid')).toEqual([]);
+    expect(await counted('--keep', 'valid,none')).toEqual([]);
+    expect(await counted('--keep', 'valid', '--keep', 'phone=valid,none')).toEqual([]);
+  });
+
+  it('names the option for qualities', async () => {
+    await write('list.csv', list);
+    const refused = await runInProcess([...named, '--keep', 'good,risky'], { cwd: folder });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--keep-quality good,risky');
+  });
 });
 
 describe('an unfinished run with a suppress list', () => {

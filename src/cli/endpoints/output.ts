@@ -242,6 +242,29 @@ function keepRule(options: ParsedOptions<VerifyOption>): KeepRule | undefined {
   });
 }
 
+/**
+ * What `--keep` with a list for all columns leaves out, where there are several.
+ *
+ * @param columns the verified ones; with their empty cells, where these are counted
+ */
+export function keepMessages(
+  options: ParsedOptions<VerifyOption>,
+  columns: readonly { readonly name: string; readonly empty?: number }[],
+): readonly Message[] {
+  const { keep = [] } = options.values(keepOptions);
+  const words = keep.find(({ column }) => column === undefined)?.words;
+  const others = new Set(keep.map(({ column = '' }) => column.toLowerCase()));
+  const judged = columns.filter(({ name }) => !others.has(name.toLowerCase()));
+  const empty = judged.flatMap(({ name, empty: cells = 0 }) =>
+    cells > 0 ? [{ column: name, cells }] : [],
+  );
+  const isCounted = columns.every((each) => each.empty !== undefined);
+  if (!words || words.includes('none') || judged.length < 2) return [];
+  if (isCounted && empty.length === 0) return [];
+  const names = judged.map(({ name }) => name);
+  return [message('keep_needs_all', { keep: words.join(','), columns: names, empty })];
+}
+
 async function checkRejects(
   rejects: Location,
   { from, to }: { readonly from: readonly Location[]; readonly to: Location },

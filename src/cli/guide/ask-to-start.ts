@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { showLocation } from '../../lists/location.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
-import { grouped } from '../../platform/text/shown-numbers.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   type CommandInput,
   type ParsedOptions,
@@ -63,7 +63,7 @@ export async function askToStart(
     added.push(['history', history]);
     if (await isTaken(resolvePath(cwd, history))) counted = await estimate(added);
   }
-  reporter.report([message('cost', counted.estimate), ...counted.more]);
+  reporter.report(counted.more);
   if (history !== undefined) reporter.report([message('proposed_history', { history })]);
   showCommand(added, input, reporter);
   const trial: readonly AddedOption[] | undefined =
@@ -71,8 +71,10 @@ export async function askToStart(
       ? [...added, ['output', beside.output], ['limit', String(trialRows)]]
       : undefined;
   if (trial) showCommand(trial, input, reporter, `a trial of the first ${trialRows} rows`);
-  // Doubts stand right above the question; they decide the answer to Enter.
+  // The price and the doubts stand right above the question; these decide the answer to Enter.
+  reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
+  if (counted.estimate.unfinished?.action === 'stop') return exitCodes.usage;
   return startAsAnswered({ added, trial, counted }, input, context);
 }
 
@@ -143,14 +145,16 @@ function isYesNeededFor({ isPaidAgain, doubtful, estimate }: EstimatedJob): bool
   return isPaidAgain || doubtful.length > 0 || isShort;
 }
 
-function question(hasTrial: boolean, counted: EstimatedJob): string {
-  const isYesNeeded = isYesNeededFor(counted);
+function question(hasTrial: boolean, job: EstimatedJob): string {
+  const isYesNeeded = isYesNeededFor(job);
+  const { email, phone, rows } = job.estimate;
+  const credits = (email?.credits ?? 0) + (phone?.credits ?? 0);
   if (hasTrial) {
     const choice = isYesNeeded ? '[y/a/N]' : '[Y/a/n]';
-    return `Start? y: a trial of ${trialRows} rows, a: all ${grouped(counted.estimate.rows)}, n: nothing ${choice}`;
+    return `Start? y: a trial of ${trialRows} rows, a: all ${grouped(rows)} (${counted(credits, 'credit')}), n: nothing ${choice}`;
   }
   if (!isYesNeeded) return 'Start? [Y/n]';
-  return counted.isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
+  return job.isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
 }
 
 export function showCommand(

@@ -1,14 +1,20 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
-import { ConfigurationError, type SampledList } from '../../index.js';
+import {
+  ConfigurationError,
+  defaultStateDir,
+  type RunStatus,
+  type SampledList,
+} from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { inFileName } from '../../platform/text/printable.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
+  asWritten,
   findInputs,
   isTaken,
   locationOf,
@@ -16,7 +22,7 @@ import {
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import { findStatus } from '../job/questions.js';
+import { findOtherRuns, findStatus } from '../job/questions.js';
 import { message } from '../messages/catalogue.js';
 import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { ask, isInteractive, type Person } from '../terminal/ask-person.js';
@@ -177,6 +183,10 @@ function reportFound(
 interface PaidRun {
   /** The options that it was begun with. */
   readonly added: readonly AddedOption[];
+  /** Its output. @default the one that is proposed */
+  readonly output?: string;
+  /** Why its command cannot be proposed. @default it can */
+  readonly refusal?: string;
   readonly question: string;
 }
 
@@ -194,35 +204,49 @@ async function offerToResume(
   { person, reporter }: GuideContext,
 ): Promise<readonly AddedOption[] | undefined> {
   const stateDir = stateDirectoryOf(locationOf(output, input), input);
-  const unfinished = await findPaidRun(list, stateDir, input.options.has('suppress'));
+  const own = stateDir === undefined ? undefined : await findStatus(stateDir);
+  const unfinished =
+    (own?.isFinished === false && own.input === list ? await paidRunOf(own, input) : undefined) ??
+    (await findPaidElsewhere(list, stateDir, input));
   if (!unfinished) return undefined;
+  if (unfinished.refusal !== undefined) throw new ConfigurationError(unfinished.refusal);
   const given = new Set(input.options.given().map(([name]) => name));
+  const to = unfinished.output ?? (given.has('output') ? undefined : output);
   const added: readonly AddedOption[] = [
     ...unfinished.added.filter(([name]) => !given.has(name)),
     ...prefixes,
-    ...(given.has('output') ? [] : [['output', output] as const]),
+    ...(to === undefined ? [] : [['output', to] as const]),
   ];
   showCommand(added, input, reporter);
   const answer = (await ask(unfinished.question, person, input.signal)) ?? 'n';
   return /^(?:y(?:es)?)?$/i.test(answer) ? added : undefined;
 }
 
-async function findPaidRun(
+/** The same with another output, if this output alone names its state directory. */
+async function findPaidElsewhere(
   list: string,
   stateDir: string | undefined,
-  isSuppressing: boolean,
+  input: CommandInput<VerifyOption>,
 ): Promise<PaidRun | undefined> {
-  if (stateDir === undefined) return undefined;
-  const status = await findStatus(stateDir);
-  const paid = status && describeCredits(status.launchedCredits);
-  if (paid === undefined || status?.isFinished !== false || status.input !== list) return undefined;
-  const begunWith = (await optionsOfRun(stateDir)) ?? {};
-  const { header, ...others } = begunWith;
-  if (others['suppress'] === null && !isSuppressing) {
-    throw new ConfigurationError(
-      `the unfinished run of ${startText(status.startedAt)} has paid ${paid}, and began with --suppress: give the same list again to resume it; nothing was sent`,
-    );
+  if (input.options.has('state')) return undefined;
+  for (const run of await findOtherRuns(list, stateDir, input.cwd)) {
+    const isBeside = resolve(defaultStateDir(run.output)) === resolve(run.stateDir);
+    const paid = isBeside ? await paidRunOf(run, input) : undefined;
+    if (paid && paid.refusal === undefined)
+      return { ...paid, output: asWritten(input.cwd, run.output) };
   }
+  return undefined;
+}
+
+async function paidRunOf(
+  status: RunStatus,
+  { options }: CommandInput<VerifyOption>,
+): Promise<PaidRun | undefined> {
+  const paid = describeCredits(status.launchedCredits);
+  if (paid === undefined) return undefined;
+  const begunWith = (await optionsOfRun(status.stateDir)) ?? {};
+  const { header, ...others } = begunWith;
+  const isLost = others['suppress'] === null && !options.has('suppress');
   const added = Object.entries(others).flatMap(([name, given]) => {
     const known = verifyOptions.find((each) => each.name === name)?.name;
     const values = Array.isArray(given) ? given : [given];
@@ -233,6 +257,9 @@ async function findPaidRun(
   });
   return {
     added: header === false ? [['no-header', true], ...added] : added,
+    ...(isLost && {
+      refusal: `the unfinished run of ${startText(status.startedAt)} has paid ${paid}, and began with --suppress: give the same list again to resume it; nothing was sent`,
+    }),
     question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}. Resume it? [Y/n]`,
   };
 }

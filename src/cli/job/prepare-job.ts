@@ -1,6 +1,6 @@
 import { asksNetwork, engineOf } from '../options/engine-options.js';
 import { stat } from 'node:fs/promises';
-import { terminal, type Person } from '../terminal/ask-person.js';
+import { isInteractive, terminal, type Person } from '../terminal/ask-person.js';
 import {
   ConfigurationError,
   type Estimate,
@@ -13,13 +13,14 @@ import {
   type RunOptions,
 } from '../../index.js';
 import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
-import { askAboutColumns, findPaidOutput, type PaidOutput } from './questions.js';
+import { askAboutColumns, findPaidOutput, paidElsewhere, type PaidOutput } from './questions.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { openHistory } from '../options/store-options.js';
 import {
   hiddenResults,
+  keepMessages,
   keepOutput,
   isSamePlace,
   rowsOfOutput,
@@ -37,7 +38,7 @@ import {
   standard,
 } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { message } from '../messages/catalogue.js';
+import { message, type Message } from '../messages/catalogue.js';
 import { limitMessages, type RunState, trialMessages } from '../messages/end-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
@@ -53,6 +54,8 @@ export interface Job {
   readonly rowsBefore: () => Promise<number | undefined>;
   /** @returns the output that it writes again, if that is paid for again */
   readonly findPaid: () => Promise<PaidOutput | undefined>;
+  /** @returns what unfinished runs of the list with other outputs have paid */
+  readonly findElsewhere: (stateDir: string | undefined) => Promise<readonly Message[]>;
   /** Called when the run begins: from then on this process holds the state directory. */
   readonly begin: () => Promise<void>;
   readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
@@ -91,6 +94,15 @@ export async function prepareJob(
   const { sink, maxUnknown } = await keepOutput(ends.sink, { from, to }, input);
   const hidden = hiddenResults(from, to, options);
   if (hidden) reporter.report([hidden]);
+  if (isInteractive(person) && !isCostShown && !options.has('dry-run')) {
+    const names = [...options.texts('email'), ...options.texts('phone')];
+    reporter.report(
+      keepMessages(
+        options,
+        names.map((name) => ({ name })),
+      ),
+    );
+  }
   run.noMoreOpenThan = await ends.source.permissions?.();
   if (run.noMoreOpenThan) await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
   const opens = async () => openHistory(options, target, signal);
@@ -123,6 +135,10 @@ export async function prepareJob(
       // Anyone who joins a run pays for nothing again.
       if (isCostShown || (await isJoined(run.store, options))) return undefined;
       return findPaidOutput(to, ends.sink, target, options);
+    },
+    async findElsewhere(stateDir) {
+      if (isCostShown) return [];
+      return paidElsewhere(ends.source.name, { stateDir, cwd: input.cwd }, target, options);
     },
     begin: async () => {
       run.isBegun = true;

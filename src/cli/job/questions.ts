@@ -3,20 +3,23 @@ import {
   type RunOptions,
   abandonRun,
   describeStatus,
+  findRuns,
   isSluiceError,
   readRunStatus,
   type RunStatus,
   type Sink,
 } from '../../index.js';
+import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
 import { showLocation } from '../../lists/location.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
 import { message, type FieldsOf, type Message, sentencesOf } from '../messages/catalogue.js';
 import { carriedMessage } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { counted } from '../../platform/text/shown-numbers.js';
+import { counted, describeCredits } from '../../platform/text/shown-numbers.js';
 import { stat } from 'node:fs/promises';
-import { isDatabase, type Location, pathOf } from '../endpoints/locations.js';
+import { dirname, resolve } from 'node:path';
+import { asWritten, isDatabase, type Location, pathOf } from '../endpoints/locations.js';
 import { keptSentence } from '../messages/sentences.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
 
@@ -229,6 +232,77 @@ export async function agreeToPayAgain(
     `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}add --history <file>, so that a later run pays only for what is new`,
     { code: 'declined' },
   );
+}
+
+/**
+ * Unfinished runs of the list in this folder and beside the output that have paid for some of it, and which a
+ * run with this state directory does not continue.
+ */
+export async function findOtherRuns(
+  list: string,
+  stateDir: string | undefined,
+  cwd: string,
+): Promise<readonly RunStatus[]> {
+  const beside = stateDir === undefined ? [] : [dirname(stateDir)];
+  const folders = new Map([cwd, ...beside].map((folder) => [resolve(folder), folder]));
+  const found = await Promise.all(
+    [...folders.values()].map(async (folder) => findRuns(folder).catch(() => [])),
+  );
+  return found.flat().flatMap((each) => {
+    if (!('status' in each)) return [];
+    const { status } = each;
+    const { isFinished, input, service, launchedCredits } = status;
+    const isOther = stateDir === undefined || resolve(status.stateDir) !== resolve(stateDir);
+    const isPaid = service !== 'local' && describeCredits(launchedCredits) !== undefined;
+    return isOther && isPaid && !isFinished && input === list ? [status] : [];
+  });
+}
+
+/** What such runs have paid for the same columns: a run with another output pays for it again. */
+export async function paidElsewhere(
+  list: string,
+  { stateDir, cwd }: { readonly stateDir: string | undefined; readonly cwd: string },
+  target: Target,
+  options: ParsedOptions<'email' | 'phone'>,
+): Promise<readonly Message[]> {
+  const own = stateDir === undefined ? undefined : await findStatus(stateDir);
+  if (target.kind === 'local' || own?.isFinished === false) return [];
+  const columns = new Set(namesOf([...options.texts('email'), ...options.texts('phone')]));
+  const messages: Message[] = [];
+  for (const run of await findOtherRuns(list, stateDir, cwd)) {
+    const { email, phone } = (await optionsOfRun(run.stateDir)) ?? {};
+    const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
+    if (!isSame || run.service !== target.baseUrl) continue;
+    messages.push(
+      message('paid_elsewhere', {
+        state: asWritten(cwd, run.stateDir),
+        output: asWritten(cwd, run.output),
+        started_at: run.startedAt,
+        paid: describeCredits(run.launchedCredits) ?? '',
+      }),
+    );
+  }
+  return messages;
+}
+
+function namesOf(columns: readonly unknown[]): readonly string[] {
+  return columns.flatMap((name) => (typeof name === 'string' ? [name.trim().toLowerCase()] : []));
+}
+
+/**
+ * Reports what is about to be paid for again, and asks the person at the terminal.
+ *
+ * @throws ConfigurationError when the person refuses
+ */
+export async function agreeBesideOthers(
+  others: readonly Message[],
+  isAgreed: boolean,
+  { person, reporter, signal }: Pick<Dropping, 'person' | 'reporter' | 'signal'>,
+): Promise<void> {
+  reporter.report(others);
+  if (others.length === 0 || isAgreed || !isInteractive(person)) return;
+  if (await agrees('Start this run, and pay for them again?', person, signal)) return;
+  throw new ConfigurationError('stopped; nothing was sent', { code: 'declined' });
 }
 
 /** Reported once the list is read and before anything is sent, unless an unfinished run is resumed. */

@@ -15,10 +15,12 @@ import { omitUndefined, type ParsedOptions, programName } from '../command.js';
 import { connect, type Connection } from '../connect.js';
 import { trialMessages, adviceMessages } from '../messages/end-messages.js';
 import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
+import { keepMessages } from '../endpoints/output.js';
 import { waitLockOption } from '../options/store-options.js';
 import {
   askAboutCarrying,
   preflightOf,
+  agreeBesideOthers,
   agreeToPayAgain,
   droppedMessage,
   dropOldRun,
@@ -41,10 +43,10 @@ export async function dryRun(
   place: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
   reports: RunReports,
 ): Promise<Estimate> {
-  const { estimate, more, doubtful } = await estimateJob(job, place, reports);
+  const { estimate, more, before, doubtful } = await estimateJob(job, place, reports);
   const shared = place.store ? await sharedRun(place.store) : [];
   job.reporter.doubtful(doubtful);
-  job.reporter.report([message('estimate', estimate), ...more, ...shared]);
+  job.reporter.report([message('estimate', estimate), ...more, ...before, ...shared]);
   return estimate;
 }
 
@@ -70,15 +72,17 @@ async function sharedRun(store: SharedStore): Promise<readonly Message[]> {
 
 export interface EstimatedJob {
   readonly estimate: Estimate;
-  /** Cells sent as something else, what to correct, and what is paid for twice. */
+  /** Cells sent as something else, and what to correct. */
   readonly more: readonly Message[];
-  /** Whether it writes an output again and pays for all its addresses. */
+  /** What to know before it starts: rows left out, what is paid for twice, an unfinished run. */
+  readonly before: readonly Message[];
+  /** Whether it pays for all addresses of an output, or for those of another run, again. */
   readonly isPaidAgain: boolean;
   readonly doubtful: readonly DoubtfulColumn[];
 }
 
 export async function estimateJob(
-  { shared, target, input: { options }, reporter, findPaid }: Job,
+  { shared, target, input: { options }, reporter, findPaid, findElsewhere }: Job,
   {
     stateDir,
     store,
@@ -104,8 +108,10 @@ export async function estimateJob(
       },
       onChangedCell: ({ column, cell, submitted }) => {
         const isTrimmed = cell.trim() === submitted;
-        if (!isShown || isTrimmed || examples.size >= mostExamples) return;
-        examples.set(JSON.stringify([column, cell]), { column, cell, submitted });
+        // One for each calling code of a column.
+        const like = JSON.stringify([column, submitted.slice(0, 3)]);
+        if (!isShown || isTrimmed || examples.has(like) || examples.size >= mostExamples) return;
+        examples.set(like, { column, cell, submitted });
       },
       ...(connection && { client: connection.client }),
       ...omitUndefined({ stateDir, store, fresh, onChange, moved, retryFailed, partial }),
@@ -113,18 +119,24 @@ export async function estimateJob(
     const unfinished = await unfinishedRun(estimate, stateDir);
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
     const paid = await findPaid();
-    const isPaidAgain = paid !== undefined && unfinished === undefined && addresses > 0;
-    const before = isPaidAgain ? paidAgain(paid, addresses) : unfinished;
+    const isReplaced = paid !== undefined && unfinished === undefined && addresses > 0;
+    const elsewhere = addresses > 0 ? await findElsewhere(stateDir) : [];
     const isDropped = options.has('fresh') && stateDir !== undefined;
     const old = isDropped ? await findStatus(stateDir) : undefined;
     const dropped = old && droppedMessage('--fresh', old);
+    const before = [
+      ...keepMessages(options, estimate.columns),
+      ...(dropped ? [dropped] : []),
+      ...(isReplaced ? [paidAgain(paid, addresses)] : unfinished ? [unfinished] : []),
+      ...elsewhere,
+    ];
+    const isPaidAgain = isReplaced || elsewhere.length > 0;
     const more = [
       ...(examples.size === 0 ? [] : [message('changed_cells', { cells: [...examples.values()] })]),
       ...adviceMessages(reports.adviceOn(estimate), 'notice'),
       ...trialMessages(estimate, options.has('history'), 'notice'),
-      ...[dropped, before].filter((each) => each !== undefined),
     ];
-    return { estimate, more, isPaidAgain, doubtful };
+    return { estimate, more, before, isPaidAgain, doubtful };
   } finally {
     await connection?.close();
   }
@@ -190,6 +202,7 @@ export async function runDurably(
     person,
     reporter,
     findPaid,
+    findElsewhere,
     rowsBefore,
     begin,
     reportSummary,
@@ -199,7 +212,9 @@ export async function runDurably(
   const { signal, onFailure } = failingSignal(shared.signal);
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
-  if (isAskedAboutPaid(options)) await agreeToPayAgain(findPaid, stateDir, person, signal);
+  const isAsked = isAskedAboutPaid(options);
+  if (isAsked) await agreeToPayAgain(findPaid, stateDir, person, signal);
+  await agreeBesideOthers(await findElsewhere(stateDir), !isAsked, { person, reporter, signal });
   if (options.has('fresh')) {
     await dropOldRun(stateDir, { target, options, person, reporter, signal });
   }

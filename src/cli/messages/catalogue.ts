@@ -164,7 +164,7 @@ export const catalogue = {
     sentence: ({ encoding }) =>
       encoding === null
         ? 'encoding: some cells are not UTF-8 text, and their bytes are kept: name their encoding, such as --encoding shift_jis, gb18030 or windows-1251, to read and write them as text'
-        : `encoding: ${encoding}, which many programs on Windows write: some cells are not UTF-8 text`,
+        : `encoding: ${encoding}, which many programs on Windows write (some cells are not UTF-8)`,
   }),
   looked: notice({
     when: 'Its columns are looked for.',
@@ -220,7 +220,7 @@ export const catalogue = {
       examples: ['030 12345, 030 67890'],
     },
     sentence: ({ column, title, type, cells, of, examples }) =>
-      `column ${columnName(column, title)}: ${cells} of ${of} cells ${cells === 1 ? 'holds' : 'hold'} several ${type === 'email' ? 'email addresses' : 'phone numbers'}${shownCells(examples)}; --split-cells writes such a row once for each of them, and without it these cells get no result`,
+      `column ${columnName(column, title)}: ${cells} of ${of} cells ${cells === 1 ? 'holds' : 'hold'} several ${type === 'email' ? 'email addresses' : 'phone numbers'}${shownCells(examples)}; --split-cells writes a row for each`,
   }),
   found_country: notice({
     when: 'The options that say the country of each address; null where none is known.',
@@ -228,7 +228,7 @@ export const catalogue = {
       country: [['country', 'DE']] as readonly (readonly [string, string | true])[] | null,
       why: 'DE, as the calling codes of 12 of 12 numbers say',
     },
-    sentence: ({ why }) => `country: ${why} (the service wants one for every address, emails too)`,
+    sentence: ({ why }) => `country: ${why} (every address needs one, emails too)`,
   }),
   proposed_output: notice({
     when: 'No output is named: this one is proposed.',
@@ -240,7 +240,7 @@ export const catalogue = {
     when: 'A history is proposed: it keeps the results, those of a trial too.',
     example: { history: 'list.verified.history' },
     sentence: ({ history }) =>
-      `history: ${history} keeps the results, so that a later run does not pay for them again; it holds keyed hashes and results, no address`,
+      `history: ${history} keeps the results, so that a later run does not pay for them again`,
   }),
   countries: notice({
     when: 'Rows cannot be sent for want of a country. `is_asked`: a country for them follows, or the question for one.',
@@ -407,6 +407,40 @@ export const catalogue = {
     example: { output: 'out.csv', is_updated: false, addresses: 250 },
     sentence: ({ output, is_updated: isUpdated, addresses }) =>
       `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its 1 address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
+  }),
+  paid_elsewhere: warning({
+    when: 'An unfinished run of the list with another output has paid: this run does not use its results.',
+    example: {
+      state: 'out.csv.sluice',
+      output: 'out.csv',
+      started_at: status.started_at,
+      paid: '200 email credits',
+    },
+    sentence: ({ state, output, started_at: startedAt, paid }) =>
+      `the run of ${startText(startedAt)} to ${output} (${state}) is unfinished and has paid ${paid} for this list, and this run pays for those addresses again: give that command again to resume it`,
+  }),
+  keep_needs_all: notice({
+    when: '`--keep` with a list for all columns, and there are several: a cell without such a verdict leaves its row out. `empty`: the cells that are known to have none.',
+    example: {
+      keep: 'valid',
+      columns: ['email', 'mobile'],
+      empty: [{ column: 'mobile', cells: 1675 }] as readonly {
+        readonly column: string;
+        readonly cells: number;
+      }[],
+    },
+    variants: [{ empty: [] }],
+    sentence({ keep, columns, empty }) {
+      const [first = ''] = columns;
+      const counts = empty.map(
+        ({ column, cells }, at) => `${grouped(cells)} ${at === 0 ? 'rows ' : ''}have no ${column}`,
+      );
+      const leaves =
+        counts.length === 0
+          ? 'an empty cell leaves its row out'
+          : `${counts.join(', ')}, and are left out`;
+      return `--keep ${keep} keeps a row only if ${columns.join(', ')} are all ${keep.replaceAll(',', ' or ')}: ${leaves}; with --keep ${shellQuote(`${first}=${keep}`)} only ${first} counts`;
+    },
   }),
 
   dropped: notice({

@@ -14,7 +14,7 @@ import {
   wordList,
 } from './option-types.js';
 import { emailQualities } from '../../contract/index.js';
-import { type Verdict, verdicts } from '../../index.js';
+import { ConfigurationError, type Verdict, verdicts } from '../../index.js';
 import { connectionOptions } from '../connect.js';
 import { descriptionOption, parameterOptions } from './batch-options.js';
 import { configOption } from './config-file.js';
@@ -29,10 +29,21 @@ const keepType: OptionType<{
   shown: '[<column>=]<verdicts>',
   parse: (given, name) => {
     const at = given.lastIndexOf('=');
-    const words = parseWords(given.slice(at + 1), name, verdicts);
+    const list = given.slice(at + 1).toLowerCase();
+    const [quality] = list.split(',').filter((word) => word !== 'unknown' && isQuality(word));
+    if (quality !== undefined) {
+      throw new ConfigurationError(
+        `--${name} takes ${verdicts.join(', ')}; ${quality} is a quality of emails: --keep-quality ${list}`,
+      );
+    }
+    const words = parseWords(list, name, verdicts);
     return { column: at === -1 ? undefined : given.slice(0, at), words };
   },
 };
+
+function isQuality(word: string): boolean {
+  return emailQualities.some((known) => known === word);
+}
 
 const notInParts = notWith(
   ['part-size'],

@@ -200,6 +200,8 @@ class EstimatedList {
   rows = 0;
   /** By type and reason: cells that cannot be sent. */
   readonly #notSubmitted = { email: new Map<string, number>(), phone: new Map<string, number>() };
+  /** By column. */
+  readonly #empty: number[];
   readonly #refused: RejectedCells;
   readonly #misspelt: MisspeltDomains;
   /** For anything but an email address, the service usually has no record. */
@@ -207,6 +209,7 @@ class EstimatedList {
 
   constructor(plan: Plan) {
     this.plan = plan;
+    this.#empty = plan.layout.columns.map(() => 0);
     this.#refused = new RejectedCells(plan);
     this.#misspelt = new MisspeltDomains(plan);
     this.#unsettled = plan.outcomes.idOf('no_result', 'no_record');
@@ -226,9 +229,11 @@ class EstimatedList {
     const { columns } = this.plan.layout;
     for (const [index, ticket] of tickets.entries()) {
       const outcome = settledOutcome(ticket);
-      const type = columns[index % columns.length]?.type;
+      const column = index % columns.length;
+      const type = columns[column]?.type;
       if (outcome === undefined || type === undefined) continue;
       const { reason } = this.plan.outcomes.get(outcome);
+      if (reason === 'empty') this.#empty[column] = (this.#empty[column] ?? 0) + 1;
       const counts = this.#notSubmitted[type];
       counts.set(reason, (counts.get(reason) ?? 0) + 1);
     }
@@ -253,6 +258,7 @@ class EstimatedList {
       columns: this.plan.layout.columns.map(({ name, type }, column) => ({
         name,
         type,
+        empty: this.#empty[column] ?? 0,
         ...columnHints(column, figures),
       })),
       ...(countries && { countries }),

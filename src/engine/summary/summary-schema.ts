@@ -254,7 +254,7 @@ const summaryFields = {
 export const summarySchema = schemaOf<Summary>()(z.object(summaryFields));
 
 const columnEstimate = schemaOf<ColumnEstimate>()(
-  z.object({ name: z.string(), type, ...columnHints }),
+  z.object({ name: z.string(), type, empty: count, ...columnHints }),
 );
 
 const groupEstimate = schemaOf<GroupEstimate>()(

@@ -103,6 +103,8 @@ export interface ColumnEstimate extends ColumnHints {
   readonly name: string;
   /** The type of its cells. */
   readonly type: VerificationType;
+  /** Its empty cells. */
+  readonly empty: number;
 }
 
 /** What would be sent of one type for one country. */

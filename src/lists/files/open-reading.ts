@@ -24,6 +24,7 @@ import { parseJson } from '../../platform/json.js';
 import { openRandomFile, spoolToRandomFile, type RandomFile } from './bytes/random-file.js';
 import { parseEncoding, detectEncoding, createTranscodeReader } from './bytes/text-encoding.js';
 import { TxtReading } from '../text/txt.js';
+import { notice } from '../../platform/text/notices.js';
 import { optionName } from '../../platform/text/sentence.js';
 
 /** What a source knows about its input beside the caller's options. */
@@ -119,7 +120,7 @@ async function openText(
   if (encoding === 'utf-8') {
     refuseBinary(await peekSignature(bytes), name, known);
     refuseNoText(await bytes.peekLine(mostLookedThrough), name);
-  }
+  } else opening.onNotice?.(notice('transcoded', { input: name, encoding }));
   const reader = new PeekReader(createTranscodeReader(name, bytes, encoding));
   const { maxRowBytes = defaultMaxRowBytes } = options;
   const csv = { ...options, name, isTsv: known === 'tsv', maxRowBytes };

@@ -44,6 +44,11 @@ export const notices = {
     sentence: ({ input, why, attempt, attempts }) =>
       `${input}: ${why}; trying again (attempt ${attempt} of ${attempts})`,
   }),
+  transcoded: define({
+    when: 'The list is a text in another encoding than UTF-8.',
+    example: { input: 'list.csv', encoding: 'windows-1252' },
+    sentence: ({ input, encoding }) => `${input} is read as ${encoding}; a text output is UTF-8`,
+  }),
   sheets_empty: define({
     when: 'Sheets that were asked for have no rows.',
     example: { input: 'list.xlsx', sheets: ['Notes'] },

@@ -132,7 +132,7 @@ export const adviceCatalogue = {
         return `${are} although ${column} is valid`;
       });
       const most = columns[0]?.column ?? '';
-      return `${counts.join(', ')}: another verified column is not; with ${optionName('keep')} ${shellQuote(`${most}=valid`)} only ${most} counts`;
+      return `${counts.join(', ')}: another verified column is not, or is empty; with ${optionName('keep')} ${shellQuote(`${most}=valid`)} only ${most} counts`;
     },
   }),
   another_run_pays: define({
@@ -263,7 +263,7 @@ export const adviceCatalogue = {
     variants: [{ cells: 1, of_rows: null }],
     sentence({ column, cells, of_rows: rows }) {
       const of = rows === null ? '' : ` of the first ${counted(rows, 'row')}`;
-      return `${column}: ${counted(cells, 'cell')}${of} ${cells === 1 ? 'has' : 'have'} a domain that looks misspelt: ${optionName('suggest')} adds the one that was probably meant`;
+      return `${column}: ${counted(cells, 'cell')}${of} ${cells === 1 ? 'has' : 'have'} a domain that looks misspelt: ${optionName('suggest')} adds the likely one`;
     },
   }),
   missing_plus: define({
@@ -340,8 +340,8 @@ export const adviceCatalogue = {
     variants: [{ has_history: false }],
     sentence({ cells, has_history: hasHistory }) {
       const only = hasHistory
-        ? 'the same command pays only for these'
-        : `a run with ${optionName('history')} keeps its results, so that the next one pays only for these`;
+        ? 'the same command then pays only for these and for new addresses'
+        : `a run with ${optionName('history')} keeps its results, so that the next one pays only for these and for new addresses`;
       return `${grouped(cells)} unknown: ask again tomorrow; ${only}`;
     },
   }),
