@@ -121,7 +121,7 @@ export interface ParquetReading extends SourceReading<ParquetChunk> {
 }
 
 export function isParquetReading(reading: SourceReading): reading is ParquetReading {
-  return 'columns' in reading && Array.isArray(reading.columns);
+  return reading.storedForm !== undefined && 'columns' in reading && Array.isArray(reading.columns);
 }
 
 /** Rows of a row group, with values in stored form. */

@@ -69,12 +69,12 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    * each cell.
    * @default unknown
    */
-  readonly kinds?: readonly (Kind | undefined)[];
+  readonly kinds?: readonly (Kind | undefined)[] | undefined;
   /**
    * Identifies the storage of the columns' values: only rows of readings with the same one can be copied side
-   * by side.
+   * by side. Absent where none can be copied.
    */
-  readonly storedForm?: string;
+  readonly storedForm?: string | undefined;
   /** Of several readings combined: the first, whose form an output takes over. */
   readonly first?: SourceReading;
   /** The rows, once; closing the iterator closes the reading. */

@@ -1,12 +1,15 @@
 import type { VerificationType } from '../../../contract/enums.js';
 import {
   closableChunks,
+  invalidText,
   type CellText,
   type RowChunk,
 } from '../../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
 import { withMembers } from '../../../lists/rows/guarded-ends.js';
+import type { Kind } from '../../../lists/rows/values/kinds.js';
+import { printJson } from '../../../lists/rows/values/print-value.js';
 import { addressesIn } from '../../addresses/looks-like.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { notice } from '../../../platform/text/notices.js';
@@ -73,7 +76,15 @@ async function openSplit(
     const only = others.length === 0 ? type : null;
     opening.onNotice?.(notice('split_rows', { rows: split, more, type: only }));
   };
+  const positions = new Set(columns.map(({ position }) => position));
   return withMembers(reading, {
+    // An address of a list, or of bytes, is text.
+    kinds: reading.kinds?.map((kind, at): Kind | undefined =>
+      positions.has(at) && (kind?.name === 'json' || kind?.name === 'binary')
+        ? { name: 'text' }
+        : kind,
+    ),
+    storedForm: undefined,
     chunks: closableChunks(all(), async () => void (await rows.return?.())),
   });
 }
@@ -89,7 +100,7 @@ function splitChunk(
 ): SplitChunk | undefined {
   let places: Place[] | undefined;
   for (let row = 0; row < chunk.length; row += 1) {
-    const found = columns.map(({ type, position }) => addressesIn(type, chunk.text(row, position)));
+    const found = columns.map((column) => addressesOf(column, chunk, row));
     const count = Math.max(0, ...found.map((parts) => parts?.length ?? 0));
     for (const [at, { type }] of columns.entries()) if (found[at]) types.add(type);
     if (count > 0) places ??= Array.from({ length: row }, (_, before) => ({ row: before }));
@@ -104,6 +115,20 @@ function splitChunk(
     }
   }
   return places && new SplitChunk(chunk, places);
+}
+
+/** A list of values is read as its text; one without any is an empty cell. */
+function addressesOf(
+  { type, position }: SplitColumns[number],
+  chunk: RowChunk,
+  row: number,
+): readonly string[] | undefined {
+  const cell = chunk.text(row, position);
+  if (cell !== invalidText) return addressesIn(type, cell);
+  const value = chunk.value?.(row, position);
+  if (!Array.isArray(value)) return undefined;
+  const items = value.filter((item) => item !== null);
+  return items.length === 0 ? [''] : addressesIn(type, printJson(items));
 }
 
 /** A row's origin, and the cells that replace its own, by position. */

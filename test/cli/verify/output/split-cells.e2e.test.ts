@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
+import { otherPrograms } from '../../../lists/files/other-programs.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
@@ -88,3 +89,31 @@ it.each([
   const { stderr } = await verify('-o', 'out.csv', '--json-log');
   expect(codedOf({ events: parseLog(stderr) }, 'split_rows')).toMatchObject([{ type }]);
 });
+
+it.each(['jsonl', 'parquet'] as const)(
+  '--split-cells reads lists of values in %s',
+  async (format) => {
+    const { read, write } = otherPrograms[format];
+    const tags = ['x', 'y'];
+    const rows = [
+      { id: 1, tags, mails: ['a@sluice.test', null, 'b@sluice.test'] },
+      { id: 2, tags, mails: [] },
+      { id: 3, tags, mails: null },
+      { id: 4, tags, mails: ['c@sluice.test'] },
+    ];
+    await writeFile(join(folder, 'lists'), await write(rows));
+    const command = `verify lists --email mails --country US --columns valid --split-cells --poll-interval 5 --input-format ${format} -o out.${format}`;
+    const surroundings = { cwd: folder, env: connectTo(service) };
+    const ended = await runInProcess([...command.split(' '), '--split-cells'], surroundings);
+    expect(ended.code, ended.stderr).toBe(0);
+    const written = await read(await readFile(join(folder, `out.${format}`)));
+    const verdicts = { mails_valid: true };
+    expect(written.map((row) => ({ ...row, mails: row['mails'] ?? '' }))).toMatchObject([
+      { id: 1, tags, mails: 'a@sluice.test', ...verdicts },
+      { id: 1, tags, mails: 'b@sluice.test', ...verdicts },
+      { id: 2, tags, mails: '' },
+      { id: 3, tags, mails: '' },
+      { id: 4, tags, mails: 'c@sluice.test', ...verdicts },
+    ]);
+  },
+);
