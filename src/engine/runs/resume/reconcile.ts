@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { verifiedStatuses } from '../../batches/status-answer.js';
-import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
+import { batchLabel, batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import {
@@ -58,6 +58,8 @@ export class Reconciliation {
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
   readonly #learned = new Set<string>();
+  /** Labels of batches that another process has continued since the list was read. */
+  readonly #unlisted = new Set<string>();
   /** Uuids of a copy's elected batches that are not in the list. */
   readonly #missing: string[] = [];
 
@@ -107,7 +109,11 @@ export class Reconciliation {
 
   /** The state of a batch from journal and list together. */
   learn(batch: Batch, state: BatchState): BatchState {
-    if (!this.#isResumed || this.#isNewerThanList(batch, state)) return state;
+    if (!this.#isResumed) return state;
+    if (this.#isNewerThanList(batch, state)) {
+      this.#unlisted.add(batchLabel(batch));
+      return state;
+    }
     const listed = this.uploads.of(batch);
     for (const { uuid, name, attempt, status } of listed) {
       const isOfState = isOf(state, uuid);
@@ -148,14 +154,16 @@ export class Reconciliation {
   /**
    * Checks right before a launch whether another process has launched an upload of the batch, or has one to
    * launch in its place. The first process of a run is alone, and checks only batches that were lost or sent
-   * again.
+   * again. In a shared run another process may have continued the batch since the list was read, knowing a
+   * store from before it was restored, which has lost a launch.
    */
   async checkBeforeLaunch(batch: Batch, state: BatchState): Promise<BatchState> {
     // A shared store refuses launches by processes that have not read the list since it was restored, if it
     // knows of that: where its files were put back unchanged, only its restart shows.
     const isShared = this.#sharedBefore !== undefined;
     const isAlone = !this.#isResumed || (isShared && this.#store.shared?.isRestarted !== true);
-    if (isAlone && state.attempt === 1) return state;
+    const isListed = !this.#unlisted.has(batchLabel(batch));
+    if (isAlone && state.attempt === 1 && isListed) return state;
     await this.uploads.read();
     // Another process sends the same lines in other parts: one of the two would pay for them again.
     if (this.uploads.overlapping(batch).some(({ status }) => isLaunched(status))) {
@@ -247,7 +255,7 @@ export class Reconciliation {
     return state;
   }
 
-  /** Whether another process has continued it since the list was read: that one had read the list, too. */
+  /** Whether another process has continued it since the list was read. */
   #isNewerThanList(batch: Batch, state: BatchState): boolean {
     if (!this.#sharedBefore) return false;
     return !isDeepStrictEqual(state, entryOf(this.#sharedBefore, batch)?.state ?? planned);

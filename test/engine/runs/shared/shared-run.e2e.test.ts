@@ -138,7 +138,7 @@ async function writtenAlone(): Promise<Buffer> {
 }
 
 describe('run() with a store that many processes share', () => {
-  it.each([1, 7])(
+  it.each([1, 2, 4, 7])(
     'writes the bytes of a state directory with %i of them, and pays once',
     async (workers) => {
       await serve();
@@ -709,6 +709,42 @@ describe('run() with a store that many processes share', () => {
     expect(told).toEqual(['thawed', 'abandoned']);
     const left = await clientOf().listBatches();
     expect(new Set(left.map(({ status }) => status))).toEqual(new Set(['verification_ongoing']));
+  });
+
+  it('is given up with two at work and one frozen, and leaves no upload that was not launched', async () => {
+    await serve({ verifyDelayMs: 3_600_000 });
+    const frozen = new Way();
+    const reached = async (stage: string, changes: Partial<RunSettings>, act: () => void) =>
+      new Promise<{ readonly ended: Promise<unknown> }>((resolve) => {
+        const ended = work({
+          ...changes,
+          onProgress: (progress) => {
+            if (progress.stage !== 'batch' || progress.state.stage !== stage) return;
+            act();
+            resolve({ ended });
+          },
+        }).catch((error: unknown) => error);
+      });
+    const nothing = (): void => undefined;
+    const ends = [await reached('verifying', { concurrency: 1 }, nothing)];
+    let thaw = nothing;
+    const asleep = await reached('uploaded', { store: frozen.store }, () => {
+      thaw = frozen.close();
+    });
+    ends.push(await reached('verifying', { concurrency: 1 }, nothing));
+    const abandoned = abandonRun({ store: new Way().store, client: clientOf() });
+    for (const { ended } of ends) {
+      expect(await ended).toMatchObject({ code: 'state_mismatch' });
+    }
+    leaptMs += leaseMs;
+    await abandoned;
+    thaw();
+    expect(await asleep.ended).toBeInstanceOf(Error);
+    const left = await clientOf().listBatches();
+    expect(left.map(({ status }) => status)).toEqual(
+      Array.from(left, () => 'verification_ongoing'),
+    );
+    expect(await charges()).toHaveLength(left.length * 5);
   });
 
   it('deletes what it is asked to once, and leaves no orphan', async () => {
