@@ -15,8 +15,8 @@ const worthTrying = 1.5;
 const slowerAtFirst = 0.03;
 const slowerBy = 0.5;
 /**
- * Batches vary: a look comes later than a time that was enough, by a share of it and of the interval that a
- * premature look costs.
+ * Batches vary: a look comes later than a time that was enough, by a share of the interval that a premature look
+ * costs, and at most by `slowerBy` of that time.
  */
 const slack = 0.03;
 /** After this many batches a shorter wait is tried: the service may have become faster. */
@@ -112,7 +112,7 @@ class SizePace {
 
   learn(missedMs: number, foundMs: number, intervalMs: number): void {
     const { upperMs } = this;
-    const enoughMs = foundMs + slack * Math.min(foundMs, intervalMs);
+    const enoughMs = foundMs + Math.min(slack * intervalMs, slowerBy * foundMs);
     if (upperMs === undefined || missedMs >= upperMs || foundMs <= this.lowerMs) {
       // Nothing was known, or the service has changed speed.
       this.lowerMs = foundMs <= this.lowerMs ? missedMs : Math.max(this.lowerMs, missedMs);

@@ -33,11 +33,20 @@ describe('PollEstimator', () => {
     expect(waitOf('phone', 10_000)).toBeGreaterThan(300);
   });
 
+  it('gives a fast service the more time, as a premature look would cost a whole interval', () => {
+    const waitAfter = (foundMs: number): number => {
+      const pace = new PollEstimator();
+      looked(pace.begin('parsing', emails(1000)), foundMs);
+      return pace.begin('parsing', emails(1000)).enoughMs - foundMs;
+    };
+    expect([40, 100, 3000].map(waitAfter)).toEqual([20, 30, 30]);
+  });
+
   it('learns of each type by itself', () => {
     const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(1000)), 40);
     expect(pace.begin('parsing', { type: 'phone', addresses: 1000 }).enoughMs).toBe(Infinity);
-    expect(pace.begin('parsing', emails(1000)).enoughMs).toBe(41.2);
+    expect(pace.begin('parsing', emails(1000)).enoughMs).toBe(60);
   });
 
   it('has batches of unknown pace look in turn, ever longer after they entered the stage', () => {
@@ -118,7 +127,7 @@ describe('PollEstimator', () => {
     first.look(40);
     told = 0;
     first.end(true, intervalMs);
-    expect([told, second.enoughMs]).toEqual([1, 41.2]);
+    expect([told, second.enoughMs]).toEqual([1, 60]);
     stop();
     looked(pace.begin('parsing', emails(1000)), 30);
     expect(told).toBe(1);
@@ -132,7 +141,7 @@ describe('PollEstimator', () => {
       intervalMs,
     );
     looked(pace.begin('parsing', emails(10)), 5);
-    expect(pace.begin('parsing', emails(10)).firstWaitMs(intervalMs)).toBe(5.15);
+    expect(pace.begin('parsing', emails(10)).firstWaitMs(intervalMs)).toBe(7.5);
     expect(pace.begin('parsing', emails(50_000)).enoughMs).toBe(4030);
   });
 
@@ -140,13 +149,13 @@ describe('PollEstimator', () => {
     const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(10)), 100);
     const [first, second] = [pace.begin('parsing', emails(10)), pace.begin('parsing', emails(10))];
-    expect([first, second].map((timing) => timing.firstWaitMs(intervalMs))).toEqual([103, 103]);
+    expect([first, second].map((timing) => timing.firstWaitMs(intervalMs))).toEqual([130, 130]);
     let told = 0;
     second.onLearnt(() => (told += 1));
-    first.look(103);
+    first.look(130);
     first.miss();
     expect(told).toBe(1);
-    expect(second.firstWaitMs(intervalMs)).toBe(154.5);
+    expect(second.firstWaitMs(intervalMs)).toBe(195);
   });
 
   it('puts them off twice as long each time, and by half of the time at most', () => {

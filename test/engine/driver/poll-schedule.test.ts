@@ -162,10 +162,10 @@ describe('PollSchedule', () => {
     wait.note(stateOf.parsing);
     const waiting = wait.next(signal);
     const other = pace.begin('parsing', timed);
-    other.look(412);
+    other.look(430);
     other.miss();
     await clock.runUntil(waiting);
-    expect(clock.now()).toBe(618);
+    expect(clock.now()).toBe(645);
   });
 
   it('ends with the reason of an abort', async () => {
