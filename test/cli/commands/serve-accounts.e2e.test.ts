@@ -58,19 +58,19 @@ describe('sluice serve --accounts', () => {
     }
   });
 
-  it.each<[string, readonly string[], string]>([
-    ['a file that is not there', ['--accounts=missing.json'], 'cannot read the accounts file'],
-    ['a file that is not JSON', ['--accounts=broken.json'], 'the accounts file is not JSON'],
+  it.each<[string, readonly string[], RegExp]>([
+    ['a file that is not there', ['--accounts=missing.json'], /accounts/],
+    ['a file that is not JSON', ['--accounts=broken.json'], /JSON/],
     [
       'credits beside it',
       ['--accounts=good.json', '--email-credits=1'],
-      '--email-credits and --accounts exclude each other',
+      /--email-credits.*--accounts/,
     ],
   ])('refuses %s', async (_what, args, said) => {
     const cwd = await withFolder();
     await writeFile(join(cwd, 'broken.json'), '[');
     await writeFile(join(cwd, 'good.json'), '[{"name":"a","key":"k"}]');
     const ended = await runInProcess(['serve', '--port', '0', ...args], { cwd });
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(said) as unknown });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringMatching(said) as unknown });
   });
 });

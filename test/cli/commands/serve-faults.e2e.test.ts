@@ -33,11 +33,11 @@ it('serves what goes wrong as planned, and reports it', async () => {
 
 it.each([
   ['{"faults":[{"operation":"launch","what":{"hang":true}}]}', 'faults.0.operation'],
-  ['{"faults":', 'is not JSON'],
+  ['{"faults":', /JSON/],
 ])('refuses the plan %s with exit code 2', async (text, message) => {
   const { code, stderr } = await runInProcess(['serve', '--faults', await planFile(text)]);
   expect(code).toBe(2);
-  expect(stderr).toContain(message);
+  expect(stderr).toMatch(message);
 });
 
 it('refuses a plan that is not there with exit code 2', async () => {

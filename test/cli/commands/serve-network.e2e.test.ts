@@ -61,25 +61,21 @@ describe('sluice serve --verify network', () => {
   });
 
   it.each<[string, readonly string[], RegExp]>([
-    ['another way', ['--verify=guess'], /--verify must be one of offline, network, not "guess"/],
-    ['options without it', ['--helo=a.lab'], /--helo needs --verify network/],
-    ['a switch without it', ['--no-starttls', '--verify=offline'], /--no-starttls needs/],
-    ['a name without a dot', ['--verify=network', '--helo=mail'], /--helo must be a full name/],
+    ['another way', ['--verify=guess'], /--verify.*"guess"/],
+    ['options without it', ['--helo=a.lab'], /--helo.*--verify/],
+    ['a switch without it', ['--no-starttls', '--verify=offline'], /--no-starttls/],
+    ['a name without a dot', ['--verify=network', '--helo=mail'], /--helo/],
     [
       'a time that is none',
       ['--verify=network', '--helo=a.lab', '--retry-after=soon'],
-      /--retry-after takes seconds/,
+      /--retry-after/,
     ],
     [
       'a provider that is not there',
       ['--verify=network', '--helo=a.lab', '--phone-provider=none.json'],
-      /cannot read the phone provider none\.json/,
+      /none\.json/,
     ],
-    [
-      'a range that is none',
-      ['--verify=network', '--helo=a.lab', '--allow-ranges=home'],
-      /"home" is not a range/,
-    ],
+    ['a range that is none', ['--verify=network', '--helo=a.lab', '--allow-ranges=home'], /"home"/],
   ])('refuses %s', async (_what, args, message) => {
     const ended = await runInProcess(['serve', '--port', '0', ...args]);
     expect(ended.code).toBe(2);

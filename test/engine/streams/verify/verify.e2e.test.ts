@@ -182,7 +182,7 @@ describe('rows through verify() and a service over HTTP', () => {
     expect(await chargesOf(service)).toHaveLength(3);
     await expect(
       verifyRows([{ email: 'a@sluice.test' }], { client, email: ['email'], countryFrom: 'tel' }),
-    ).rejects.toThrow('no column "tel"');
+    ).rejects.toThrow(/"tel"/);
   });
 
   test('take several columns of one type, and names of their own for what is added', async () => {
