@@ -236,13 +236,14 @@ export class BatchRound {
     }
   }
 
-  /** @returns the answer's status; or a refusal, as of a service that is parsing already */
+  /** @returns the answer's status, `error` of a batch that is not found again; or a refusal, as of a service that is parsing already */
   async #prepare(batchUuid: string): Promise<string | ApiError> {
     try {
       const { status } = await this.#service.prepareBatch(batchUuid, this.#call());
       return status;
     } catch (error) {
       if (isRefusal(error)) return error;
+      if (isSluiceError(error, 'not_found')) return 'error';
       throw error;
     }
   }
@@ -250,7 +251,7 @@ export class BatchRound {
   /**
    * @param isPaid whether an earlier one was accepted: a refusal of this one changes nothing
    *
-   * @returns the answer's status, or that only the batch's status can show it
+   * @returns the answer's status, `error` of a batch that is not found again, or that only the batch's status can show it
    */
   async #launch(batchUuid: string, isPaid: boolean): Promise<string> {
     try {
@@ -258,6 +259,7 @@ export class BatchRound {
       return status;
     } catch (error) {
       if (isInDoubt(error) || (isPaid && error instanceof ApiError)) return 'in_doubt';
+      if (isSluiceError(error, 'not_found')) return 'error';
       if (isRefusal(error) && (await this.#isLaunched(batchUuid))) return 'in_doubt';
       throw error;
     }

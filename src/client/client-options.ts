@@ -12,7 +12,6 @@ import {
   duration,
   flag,
   required,
-  text,
   withMethods,
   signal,
 } from '../platform/option-kinds.js';
@@ -37,7 +36,7 @@ export interface RequestReport {
 /** Options of a {@link Client}. */
 export interface ClientOptions {
   /** Where the service is: https, or http on this machine. A path in it is kept. */
-  readonly baseUrl: string;
+  readonly baseUrl: string | URL;
   /**
    * Sent with every operation but `format`; never printed. A function is asked before the first request,
    * and once more by each request whose key was refused: keys may be replaced while the client is used.
@@ -113,8 +112,8 @@ export interface ClientOptions {
 
 const shape: OptionShape<ClientOptions> = {
   baseUrl: required({
-    ...text,
     what: 'the URL of the service, such as "https://verify.example.com"',
+    isRight: (value) => typeof value === 'string' || value instanceof URL,
   }),
   apiKey: {
     what: 'a string, or a function that gives one',
@@ -162,7 +161,8 @@ export function parseClientOptions(options: ClientOptions) {
     random: options.random ?? Math.random,
     onRequest: options.onRequest,
     onOutage:
-      options.onOutage ?? (speed > 1 ? () => undefined : warnOnce({ baseUrl: options.baseUrl })),
+      options.onOutage ??
+      (speed > 1 ? () => undefined : warnOnce({ baseUrl: String(options.baseUrl) })),
   };
 }
 
@@ -180,10 +180,11 @@ export interface BaseUrl {
  *   `allowInsecureHttp`, or a user name, password, query or fragment in it
  */
 export function parseBaseUrl(
-  text: string,
+  given: string | URL,
   options: { readonly allowInsecureHttp?: boolean | undefined } = {},
 ): BaseUrl {
-  // The text is not repeated in any message: it may hold a password.
+  const text = String(given);
+  // It is not repeated in any message: it may hold a password.
   if (!URL.canParse(text))
     throw new ConfigurationError('the base URL is not a URL: write it with https:// in front');
   const url = new URL(text);

@@ -125,6 +125,20 @@ describe('verifyFile', () => {
     expect(launches).toBe(bounds.launches);
   });
 
+  test.each(['batchStatus', 'prepareBatch', 'launchBatch'] as const)(
+    'goes on though %s does not find the batch for a moment',
+    async (operation) => {
+      const what = { answer: { status: 404 } } as const;
+      const { service, client } = await withHastyClient({
+        faults: { faults: [{ operation, when: 'before', requests: [1, 2], what }] },
+      });
+      const done = await client.verifyFile(file, parameters);
+      expect(done.status).toBe('verification_done');
+      expect(service.faults()[0]).toMatchObject({ fired: 2 });
+      expect(await chargesOf(service)).toHaveLength(2);
+    },
+  );
+
   test('is data where the file cannot be parsed', async () => {
     const what = { answer: { json: { status: 'parse_error' } } } as const;
     const { service, client } = await withHastyClient({

@@ -149,6 +149,14 @@ describe('the base URL', () => {
     await createTestClient(`${server.baseUrl}/a/service//`).credits();
     expect(server.seen[0]?.url).toBe('/a/service/v1/account/credits');
   });
+
+  test('may be a URL object', () => {
+    const client = new Client({
+      baseUrl: new URL('https://service.example/a/'),
+      apiKey: canaryKey,
+    });
+    expect(client.baseUrl).toBe('https://service.example/a');
+  });
 });
 
 describe('what is wrong before anything is sent', () => {

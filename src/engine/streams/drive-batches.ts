@@ -287,11 +287,16 @@ export async function fetchExport(
     for (const key of exportKeyCandidates(type, line, country)) lines.add(key);
   }
   const named = new Set<string>();
+  /** By the key as it is exported: the first outcome. */
+  const outcomes = new Map<string, number>();
+  const conflicting = new Set<string>();
   const { unwanted } = await readExport(keep(await open()), {
     type,
     outcomes: new OutcomeTable(),
     isWanted: (key) => exportKeyCandidates(type, key, country).some((known) => lines.has(known)),
-    onRecord: (key) => {
+    onRecord: (key, outcome) => {
+      if ((outcomes.get(key) ?? outcome) !== outcome) conflicting.add(key);
+      outcomes.set(key, outcome);
       for (const known of exportKeyCandidates(type, key, country)) {
         if (lines.has(known)) named.add(known);
       }
@@ -300,7 +305,7 @@ export async function fetchExport(
   const tally = {
     named: Math.min(named.size, batch.addresses),
     strangers: unwanted,
-    conflicting: 0,
+    conflicting: conflicting.size,
   };
   return { results: async () => replay(kept), tally };
 }

@@ -106,7 +106,7 @@ export function destinationSink(
  * ```
  */
 export function streamSink(stream: Writable, options: FileSinkOptions & StreamOutputOptions): Sink {
-  checkOptions(options, { ...fileSinkShape, name: required(text), ends: flag });
+  checkOptions(options, { ...fileSinkShape, name: streamName, ends: flag });
   return writerSink(
     {
       name: options.name,
@@ -118,6 +118,11 @@ export function streamSink(stream: Writable, options: FileSinkOptions & StreamOu
     writingOf(options.format ?? 'csv', options),
   );
 }
+
+const streamName = required({
+  ...text,
+  what: 'a name for messages: streamSink(stream, { name: "verified.csv" })',
+});
 
 export function writingOf(
   format: FileFormat,

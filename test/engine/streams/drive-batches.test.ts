@@ -41,6 +41,19 @@ test('an export that is cut anywhere is refused', async () => {
   }
 });
 
+test('records of an address that contradict each other are counted', async () => {
+  const keys = ['a@example.com', 'b@example.com'];
+  const records = ['true', 'false'].flatMap((valid) =>
+    keys.map((key) => {
+      const isValid = key.startsWith('b') || valid === 'true';
+      return `"${key}":${JSON.stringify({ ...recordOf('email', key), valid: isValid })}`;
+    }),
+  );
+  const body = Buffer.from(`{${records.join()}}`);
+  const { tally } = await fetchExport(async () => Readable.from([body]), batch);
+  expect(tally).toEqual({ named: 2, strangers: 0, conflicting: 1 });
+});
+
 test('records of addresses that the batch does not have are counted', async () => {
   const others = ['c@example.com', 'd@example.com', 'B@EXAMPLE.COM'];
   const records = others.map((email) => [email, recordOf('email', email)] as const);
