@@ -1,5 +1,6 @@
 // A double of the service without HTTP: the twelve operations as methods, in memory. The local service does more, and
 // what it does is held to the specification; a double is for what only you know, here the verdicts.
+// A record without `valid`, `wrong` or `unknown` counts as none: its address ends as `failed`.
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
