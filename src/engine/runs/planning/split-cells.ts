@@ -8,8 +8,9 @@ import {
 import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
 import { withMembers } from '../../../lists/rows/guarded-ends.js';
-import type { Kind } from '../../../lists/rows/values/kinds.js';
+import { JsonText, type Kind } from '../../../lists/rows/values/kinds.js';
 import { printJson } from '../../../lists/rows/values/print-value.js';
+import { parseJson } from '../../../platform/json.js';
 import { addressesIn } from '../../addresses/looks-like.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { notice } from '../../../platform/text/notices.js';
@@ -124,10 +125,11 @@ function addressesOf(
   row: number,
 ): readonly string[] | undefined {
   const cell = chunk.text(row, position);
-  if (cell !== invalidText) return addressesIn(type, cell);
-  const value = chunk.value?.(row, position);
-  if (!Array.isArray(value)) return undefined;
-  const items = value.filter((item) => item !== null);
+  const mayBeList = cell === invalidText || cell?.startsWith('[') === true;
+  const value = mayBeList ? chunk.value?.(row, position) : undefined;
+  const list = value instanceof JsonText ? parseJson(value.text) : value;
+  if (!Array.isArray(list)) return addressesIn(type, cell);
+  const items = list.filter((item) => item !== null);
   return items.length === 0 ? [''] : addressesIn(type, printJson(items));
 }
 
