@@ -38,6 +38,8 @@ import { onlyPath } from '../options/parse-command-line.js';
 import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../options/store-options.js';
 import { terminal } from '../terminal/ask-person.js';
 import { jsonOption, jsonText, print, printAnswer } from '../terminal/print.js';
+import { widthOf } from '../terminal/progress-lines.js';
+import { hanging } from '../terminal/text-table.js';
 
 export const statusCommand = defineCommand({
   name: 'status',
@@ -63,21 +65,31 @@ async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promis
     const answer = runs.map((found) =>
       'status' in found ? found.status : { run: found.run, error: errorText(found.error) },
     );
-    await printAnswer(input, answer, () => describeStore(runs));
+    await printAnswer(input, answer, () => fitted(describeStore(runs), input));
   } else if (options.has('store') || options.has('run')) {
     const status = await unlessStopped(readRunStatus(await onlySharedRun(input)), signal);
-    await printAnswer(input, status, () => describe(status, describeShared(status)));
+    await printAnswer(input, status, () => fitted(describe(status, describeShared(status)), input));
   } else if (positionals.length === 0) {
     const runs = await findRuns(resolvePath(cwd, '.'));
     const answer = runs.map((run) =>
       'status' in run ? run.status : { stateDir: run.stateDir, error: errorText(run.error) },
     );
-    await printAnswer(input, answer, () => describeAll(runs));
+    await printAnswer(input, answer, () => fitted(describeAll(runs), input));
   } else {
     const status = await readRunStatus(onlyPath(input, nameState));
-    await printAnswer(input, status, () => describe(status));
+    await printAnswer(input, status, () => fitted(describe(status), input));
   }
   return exitCodes.done;
+}
+
+/** Lines as wide as the terminal; elsewhere they stay whole. */
+function fitted(text: string, { stdout }: CommandInput<never>): string {
+  if (!stdout.isTTY) return text;
+  const width = widthOf((stdout as Partial<NodeJS.WriteStream>).columns);
+  return text
+    .split('\n')
+    .map((line) => hanging(line, width))
+    .join('\n');
 }
 
 /** The shared run of commands that take none but its options. */

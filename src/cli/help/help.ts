@@ -88,6 +88,8 @@ function commandLines(command: string, width?: number): readonly string[] {
 }
 
 const moreLines = [
+  'Duplicates: --unique. Several addresses in a cell: --split-cells.',
+  'Misspelt domains: --suggest. A file for each verdict: --split-by verdict.',
   'A run that stopped: run the same command again, it resumes (sluice status).',
   'Your service: SLUICE_BASE_URL and SLUICE_API_KEY; sluice help environment.',
   'Finished rows: sluice help columns. Exit codes: sluice help exit-codes.',

@@ -1,6 +1,8 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { CommandInput } from '../command.js';
+import { widthOf } from './progress-lines.js';
 import type { Reporter } from './reporter.js';
+import { hanging } from './text-table.js';
 
 export interface Person {
   readonly input: NodeJS.ReadStream;
@@ -59,9 +61,12 @@ async function askNow(
   // A terminal in raw mode sends no signal itself.
   dialogue.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    const answer = await Promise.race([dialogue.question(`${question} `, { signal }), ended]);
+    // A column is left for the cursor.
+    const shown = `${hanging(question, widthOf(output.columns) - 1)} `;
+    const answer = await Promise.race([dialogue.question(shown, { signal }), ended]);
     if (answer !== undefined) return answer.trim();
   } catch (error) {
+    if (signal.aborted) output.write('\n');
     signal.throwIfAborted();
     // Ctrl-D refuses the question, or only ends the input, by the version of Node.js.
     if (!(error instanceof Error) || error.name !== 'AbortError') throw error;

@@ -26,3 +26,32 @@ it('asks again below a message that comes while the question is open', async () 
   expect(seen).toMatch(/^Start\? \[y\/N\] \n[^\n]+\n[^\n]*\nStart\? \[y\/N\] y/);
   expect(seen.match(/Start\?/g)).toHaveLength(2);
 });
+
+it('wraps a question at the width of the terminal, between words', async () => {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 40 });
+  const person = { input, output } as unknown as Person;
+  const answer = ask(
+    `Drop ${'what was paid '.repeat(8)}? [y/N]`,
+    person,
+    new AbortController().signal,
+  );
+  input.write('n\r');
+  expect(await answer).toBe('n');
+  // oxlint-disable-next-line no-control-regex
+  const lines = readAll(output)
+    .replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, '')
+    .split(/\r?\n/);
+  expect(lines.filter((line) => /was|paid/.test(line)).length).toBeGreaterThan(2);
+  expect(lines.filter(({ length }) => length > 40)).toEqual([]);
+});
+
+it('leaves the line of a question that a signal ends', async () => {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const stop = new AbortController();
+  const asked = ask('Start?', { input, output } as unknown as Person, stop.signal);
+  stop.abort(new Error('stopped'));
+  await expect(asked).rejects.toThrow('stopped');
+  expect(readAll(output)).toMatch(/Start\? .*\n$/s);
+});
