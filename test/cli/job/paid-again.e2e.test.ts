@@ -119,3 +119,18 @@ describe('a finished command that is run again', () => {
     expect(paidAgain(ended)).toEqual([{ ...replaces, output: 'verdicts' }]);
   });
 });
+
+it('warns of an unfinished run of the same columns with another output, and goes on', async () => {
+  const { service } = await withService();
+  const stopped = await verify(service, '-o', 'out.csv', '--max-credits', '1');
+  expect(stopped.code, stopped.stderr).toBe(5);
+  const elsewhere = { event: 'paid_elsewhere', output: 'out.csv', state: 'out.csv.sluice' };
+  const counted = await verify(service, '-o', 'other.csv', '--dry-run');
+  expect(eventsOf(counted, 'paid_elsewhere')).toMatchObject([elsewhere]);
+  const own = await verify(service, '-o', 'out.csv', '--dry-run');
+  expect(eventsOf(own, 'paid_elsewhere')).toEqual([]);
+  const other = await verify(service, '-o', 'other.csv', '--quiet');
+  expect(other.code, other.stderr).toBe(0);
+  expect(other.events[0]).toMatchObject({ ...elsewhere, severity: 'warning' });
+  expect(await chargesOf(service)).toHaveLength(1 + 3);
+});
