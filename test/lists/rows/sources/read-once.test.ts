@@ -26,10 +26,7 @@ import { Life, World } from '../../../trials/simulation/world.js';
 const people = (count: number): { email: string }[] =>
   Array.from({ length: count }, (_, id) => ({ email: `good+${id}@sluice.test` }));
 const columns = { email: ['email'], country: 'US' } as const;
-const refused = {
-  code: 'input_unreadable',
-  message: expect.stringContaining('make a new generator, iterator or stream for each call'),
-};
+const refused = { code: 'input_unreadable' };
 
 /** Pages of a server that breaks once, behind so many rows, and goes on where it was. */
 function pages(count: number, breaksBehind: number): AsyncIterable<object> {
@@ -147,9 +144,9 @@ it('one object for all rows is refused before anything is sent', async () => {
       yield one;
     }
   }
-  const words = 'row 2 of rows is the same object as the row before it';
-  await expect(once(rows())).rejects.toThrow(words);
-  await expect(estimateRun({ source: rows(), ...columns })).rejects.toThrow(words);
+  const named = { code: 'invalid_option', message: expect.stringMatching(/\b2\b/) as string };
+  await expect(once(rows())).rejects.toMatchObject(named);
+  await expect(estimateRun({ source: rows(), ...columns })).rejects.toMatchObject(named);
   expect(await charges()).toBe(0);
   expect(await once([one, one])).toBe(2);
 });
@@ -193,10 +190,7 @@ describe('rows that are kept', () => {
     for await (const row of readCopiedRows(kept, 'the rows').rows) read.push(row);
     expect(read).toHaveLength(1500);
     await expect(copyRows(join(folder, 'none', 'input'), rows(), 'the rows')).rejects.toMatchObject(
-      {
-        code: 'output_failed',
-        message: expect.stringContaining('cannot keep what the rows gives') as string,
-      },
+      { code: 'output_failed', message: expect.stringContaining('the rows') as string },
     );
   });
 
