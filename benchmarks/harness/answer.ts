@@ -45,7 +45,7 @@ export async function answer(
       );
     }
     runs.set(taskName, [...(runs.get(taskName) ?? []), measured]);
-    process.stderr.write(`${name}: ${taskName} ${told(measured)}\n`);
+    process.stderr.write(`${name}: ${taskName} ${reported(measured)}\n`);
   }
   const medians = Object.fromEntries(
     [...runs].map(([task, all]) => [task, mediansOf(all.map(({ values }) => values))]),
@@ -76,7 +76,7 @@ function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 0 ? (low + high) / 2 : high;
 }
 
-function told({ values }: Measured): string {
+function reported({ values }: Measured): string {
   return Object.entries(values)
     .map(([name, value]) => `${name} ${Number.isInteger(value) ? value : value.toFixed(3)}`)
     .join(', ');

@@ -41,9 +41,9 @@ async function linesOf(name: string): Promise<number> {
 }
 
 /** The command among what was said: the line that begins with its name. */
-function commandIn(said: string): string {
-  const lines = said.split('\n').filter((line) => line.startsWith('sluice verify '));
-  expect(lines, said).toHaveLength(1);
+function commandIn(message: string): string {
+  const lines = message.split('\n').filter((line) => line.startsWith('sluice verify '));
+  expect(lines, message).toHaveLength(1);
   return lines[0] as string;
 }
 
@@ -434,7 +434,8 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     );
     expect(named.code).toBe(2);
     expect(eventsOf(named, 'error')).toMatchObject([{ code: 'header_missing' }]);
-    for (const said of [name, '--no-header', '--skip-rows 0']) expect(named.stderr).toContain(said);
+    for (const expected of [name, '--no-header', '--skip-rows 0'])
+      expect(named.stderr).toContain(expected);
     expect(requests).toEqual([]);
   });
 
@@ -638,8 +639,8 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       cwd: folder,
     });
     expect(named.code).toBe(2);
-    for (const said of ['"E-Mail_verification"', '--prefix E-Mail=E-Mail_2']) {
-      expect(named.stderr).toContain(said);
+    for (const printed of ['"E-Mail_verification"', '--prefix E-Mail=E-Mail_2']) {
+      expect(named.stderr).toContain(printed);
     }
   });
 
@@ -811,8 +812,8 @@ describe('sluice verify without a column, at a terminal', () => {
       answers: [[question, keys]],
     });
     expect(code, seen).toBe(exitCode);
-    const [, said] = seen.split(question);
-    expect(said?.replaceAll(/\s+/g, ' ')).toContain(
+    const [, printed] = seen.split(question);
+    expect(printed?.replaceAll(/\s+/g, ' ')).toContain(
       catalogue.not_started.sentence({ is_interrupted: exitCode === 130 }),
     );
     expect(await paid(service)).toBe(0);

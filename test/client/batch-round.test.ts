@@ -36,10 +36,10 @@ async function upload(client: Client, name: string): Promise<string> {
 describe('verifyFile', () => {
   test('brings a file to its results', async () => {
     const { service, client } = await withHastyClient();
-    const told: string[] = [];
-    const onBatch = (uuid: string): number => told.push(uuid);
+    const reported: string[] = [];
+    const onBatch = (uuid: string): number => reported.push(uuid);
     const done = await client.verifyFile(lines, { ...parameters, name: 'mine' }, { onBatch });
-    expect(done).toMatchObject({ status: 'verification_done', batchUuid: told[0] });
+    expect(done).toMatchObject({ status: 'verification_done', batchUuid: reported[0] });
     const { body } = await client.exportBatch(done.batchUuid, { format: 'json' });
     expect(JSON.parse(await text(body))).toMatchObject({ 'good@sluice.test': { valid: true } });
     expect(await chargesOf(service)).toHaveLength(2);

@@ -171,8 +171,8 @@ describe('an abort', () => {
     });
     const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 1 });
     const stop = new AbortController();
-    const heard: string[][] = [[], []];
-    const [sent, waits] = heard.map(async (steps) =>
+    const received: string[][] = [[], []];
+    const [sent, waits] = received.map(async (steps) =>
       client.launchBatch(uuid, {
         signal: stop.signal,
         graceMs: 60_000,
@@ -184,7 +184,7 @@ describe('an abort', () => {
     await expect(waits).rejects.toBe(reason);
     answer();
     expect(await sent).toMatchObject({ status: 'ok' });
-    expect(heard).toEqual([['no', 'unknown'], ['no']]);
+    expect(received).toEqual([['no', 'unknown'], ['no']]);
 
     const again = new AbortController();
     const silent = caught(client.launchBatch(uuid, { signal: again.signal, graceMs: 1 }));

@@ -20,8 +20,8 @@ for (const [body, words] of [
   ['{"message":"\\u001b[2Ja\\u0000\\u202eb\\u2028c"}', '[2Ja b c'],
 ] as const) {
   test(`the words of ${JSON.stringify(body)} are ${JSON.stringify(words)}`, async () => {
-    const told = await readServiceAnswer(Buffer.from(body), (text) => text, undefined);
-    expect(told.words).toBe(words);
+    const reported = await readServiceAnswer(Buffer.from(body), (text) => text, undefined);
+    expect(reported.words).toBe(words);
   });
 }
 
@@ -41,7 +41,7 @@ test('brackets count when they stand outside strings', () => {
   expect(deep('')).toBe(false);
 });
 
-for (const [text, said] of [
+for (const [text, message] of [
   ['a@b.example is refused', '<address> is refused'],
   ["'o'brien+x@b.example', line 7", '<address>, line 7'],
   ['"a b"@b.example: no', '<address> no'],
@@ -59,8 +59,8 @@ for (const [text, said] of [
   ['since 2026-01-31 13:05', 'since 2026-01-31 13:05'],
   ['3f2b8c1e-7a44-4f0e-9a51-000000000077 is gone', '3f2b8c1e-7a44-4f0e-9a51-000000000077 is gone'],
 ] as const) {
-  test(`${JSON.stringify(text)} is said as ${JSON.stringify(said)}`, () => {
-    expect(sanitized(text)).toBe(said);
+  test(`${JSON.stringify(text)} is reported as ${JSON.stringify(message)}`, () => {
+    expect(sanitized(text)).toBe(message);
   });
 }
 
@@ -75,13 +75,13 @@ test('lines that were sent are taken out, whatever they look like', async () => 
   expect(words).toBe('Line 2 (<cell>) is no address, nor is <cell>, é.è');
 });
 
-test('nothing is said where the lines that were sent cannot be read', async () => {
+test('nothing is reported where the lines that were sent cannot be read', async () => {
   const sent = {
     open: () => {
       throw new Error('gone');
     },
   };
   const body = Buffer.from('{"message":"words"}');
-  const told = await readServiceAnswer(body, (text) => text, sent);
-  expect(told).toEqual({ words: undefined, body: undefined });
+  const reports = await readServiceAnswer(body, (text) => text, sent);
+  expect(reports).toEqual({ words: undefined, body: undefined });
 });

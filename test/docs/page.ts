@@ -65,9 +65,9 @@ export class Page {
 
   /** Where the page says that its commands run; `undefined` when it says nothing of it. */
   folder(): CommandFolder | undefined {
-    const said =
+    const reported =
       /[Rr]un the commands? in \[?(.*?)[\].:,;]/s.exec(withoutBlocks(this.text))?.[1] ?? '';
-    return commandFolders.find((folder) => said === folder);
+    return commandFolders.find((folder) => reported === folder);
   }
 
   /** The page with other texts in some of its blocks. */

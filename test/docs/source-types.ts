@@ -181,7 +181,7 @@ export function hoverTexts(
     ]);
 }
 
-/** An option as its type documents it: what is said where it is declared first. */
+/** An option as its type documents it: what is reported where it is declared first. */
 export interface DocumentedOption {
   readonly names: readonly string[];
   readonly text: string;

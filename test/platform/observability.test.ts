@@ -15,19 +15,19 @@ import {
 import { createFastClock } from '../../src/testing/test-clock.js';
 import { createService, type ServiceOptions } from '../../src/service/index.js';
 
-type Told = Readonly<Record<string, unknown>> & { readonly channel: string };
+type Reported = Readonly<Record<string, unknown>> & { readonly channel: string };
 
-/** All that is told until the test is over. */
-function hear(): Told[] {
-  const told: Told[] = [];
+/** All that is reported until the test is over. */
+function listen(): Reported[] {
+  const reported: Reported[] = [];
   for (const name of diagnosticsChannels) {
     const onMessage = (message: unknown): void => {
-      told.push({ channel: name.slice('sluice:'.length), ...(message as object) });
+      reported.push({ channel: name.slice('sluice:'.length), ...(message as object) });
     };
     subscribe(name, onMessage);
     onTestFinished(() => void unsubscribe(name, onMessage));
   }
-  return told;
+  return reported;
 }
 
 const people = [
@@ -61,31 +61,31 @@ async function settingsFor(
 
 describe('what a run tells to whoever listens', () => {
   it('is its beginning, its stages, its batches, its requests and its end, as one run', async () => {
-    const told = hear();
+    const reported = listen();
     await run(await settingsFor());
-    const channels = told.map(({ channel }) => channel);
+    const channels = reported.map(({ channel }) => channel);
     expect(channels[0]).toBe('run:start');
     expect(channels.at(-1)).toBe('run:end');
-    expect(told[0]).toMatchObject({ kind: 'durable', input: 'people', output: 'rows' });
-    expect(new Set(told.map((event) => event['run'])).size).toBe(1);
-    const stages = told.filter(({ channel }) => channel === 'run:stage');
+    expect(reported[0]).toMatchObject({ kind: 'durable', input: 'people', output: 'rows' });
+    expect(new Set(reported.map((event) => event['run'])).size).toBe(1);
+    const stages = reported.filter(({ channel }) => channel === 'run:stage');
     expect(stages.at(-1)).toMatchObject({ stage: 'written', rows: 3 });
-    expect(told.at(-1)).toMatchObject({ rows: 3, hasFailed: false, code: undefined });
-    const starts = told.filter(({ channel }) => channel === 'batch:start');
+    expect(reported.at(-1)).toMatchObject({ rows: 3, hasFailed: false, code: undefined });
+    const starts = reported.filter(({ channel }) => channel === 'batch:start');
     expect(starts.map(({ batch, addresses }) => [batch, addresses])).toEqual([
       ['000001', 2],
       ['000002', 1],
     ]);
-    expect(told.filter(({ channel }) => channel === 'batch:end')).toMatchObject([
+    expect(reported.filter(({ channel }) => channel === 'batch:end')).toMatchObject([
       { stage: 'exported', spent: 2, refunded: 0 },
       { stage: 'exported', spent: 1, refunded: 0 },
     ]);
   });
 
   it('names the batch of every request that is made for one', async () => {
-    const told = hear();
+    const reported = listen();
     await run(await settingsFor());
-    const requests = told.filter(({ channel }) => channel === 'request');
+    const requests = reported.filter(({ channel }) => channel === 'request');
     for (const { operation, batch } of requests) {
       expect(batch === undefined, String(operation)).toBe(operation === 'credits');
     }
@@ -96,7 +96,7 @@ describe('what a run tells to whoever listens', () => {
   });
 
   it('tells attempts that failed, and why a run ended', async () => {
-    const told = hear();
+    const reported = listen();
     const faults = {
       faults: [
         { operation: 'credits' as const, requests: [1], what: { answer: { status: 500 } } },
@@ -104,9 +104,11 @@ describe('what a run tells to whoever listens', () => {
       ],
     };
     await expect(run(await settingsFor({ faults }))).rejects.toThrow();
-    const failed = told.filter(({ channel, code }) => channel === 'request' && code !== undefined);
+    const failed = reported.filter(
+      ({ channel, code }) => channel === 'request' && code !== undefined,
+    );
     expect(failed[0]).toMatchObject({ operation: 'credits', code: 'server_error', attempt: 1 });
-    expect(told.at(-1)).toMatchObject({
+    expect(reported.at(-1)).toMatchObject({
       channel: 'run:end',
       rows: undefined,
       code: 'payment_required',
@@ -114,7 +116,7 @@ describe('what a run tells to whoever listens', () => {
   });
 
   it('tells what batches have cost once, whatever was launched again, stopped or asked for again', async () => {
-    const told = hear();
+    const reported = listen();
     const settings = await settingsFor({
       faults: {
         faults: [
@@ -142,9 +144,9 @@ describe('what a run tells to whoever listens', () => {
     expect(failed.email?.buckets.failed).toBe(3);
     const end = await run({ ...options, retryFailed: true });
     expect(end.email?.buckets.verified).toBe(3);
-    const stages = told.filter(({ stage }) => stage === 'launching');
+    const stages = reported.filter(({ stage }) => stage === 'launching');
     expect(stages.length).toBeGreaterThan(1);
-    const ends = told.filter(({ channel }) => channel === 'batch:end');
+    const ends = reported.filter(({ channel }) => channel === 'batch:end');
     expect(ends.map(({ launched, spent }) => [launched, spent])).toEqual([
       [false, undefined],
       [true, 3],
@@ -152,34 +154,34 @@ describe('what a run tells to whoever listens', () => {
     ]);
   });
 
-  it('is told without its run where nobody listened when that began', async () => {
+  it('is reported without its run where nobody listened when that began', async () => {
     const settings = await settingsFor();
-    const told: Told[][] = [];
+    const reported: Reported[][] = [];
     await run({
       ...settings,
       onProgress: ({ stage }) => {
-        if (stage === 'read') told.push(hear());
+        if (stage === 'read') reported.push(listen());
       },
     });
-    const requests = told.flat().filter(({ channel }) => channel === 'request');
+    const requests = reported.flat().filter(({ channel }) => channel === 'request');
     expect(requests.length).toBeGreaterThan(0);
     expect(new Set(requests.map((event) => event['run']))).toEqual(new Set([undefined]));
-    expect(told.flat().at(-1)).toMatchObject({ channel: 'run:end', rows: 3 });
+    expect(reported.flat().at(-1)).toMatchObject({ channel: 'run:end', rows: 3 });
   });
 
   it('is the same for one that streams', async () => {
-    const told = hear();
+    const reported = listen();
     const { stateDir: _, ...settings } = await settingsFor();
     await streamRun(settings);
-    expect(told[0]).toMatchObject({ channel: 'run:start', kind: 'streaming' });
-    expect(told.at(-1)).toMatchObject({ channel: 'run:end', rows: 3 });
-    expect(new Set(told.map((event) => event['run'])).size).toBe(1);
+    expect(reported[0]).toMatchObject({ channel: 'run:start', kind: 'streaming' });
+    expect(reported.at(-1)).toMatchObject({ channel: 'run:end', rows: 3 });
+    expect(new Set(reported.map((event) => event['run'])).size).toBe(1);
   });
 
   it('holds no address and no key', async () => {
-    const told = hear();
+    const reported = listen();
     await run(await settingsFor());
-    const text = JSON.stringify(told);
+    const text = JSON.stringify(reported);
     for (const { email } of people) expect(text).not.toContain(email);
     expect(text).not.toContain('canary-key');
   });

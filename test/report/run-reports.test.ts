@@ -50,18 +50,18 @@ describe('the reports of a run', () => {
   });
 
   it('can be had as text, once', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const reports = await RunReports.open({
       summary: async (json) => {
-        told.push(json);
+        reported.push(json);
         return Promise.resolve();
       },
     });
     const end = await reports.finished({ ...exampleSummary(), suspect: true });
     expect(end).toMatchObject({ exit_code: 8, reason: 'suspect' });
     await reports.stopped({ exit_code: 6, reason: 'output_failed', message: null }, run);
-    expect(told).toHaveLength(1);
-    expect(JSON.parse(told[0] ?? '')).toMatchObject({ exit_code: 8, suspect: true });
+    expect(reported).toHaveLength(1);
+    expect(JSON.parse(reported[0] ?? '')).toMatchObject({ exit_code: 8, suspect: true });
   });
 });
 

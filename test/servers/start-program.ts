@@ -24,20 +24,20 @@ export async function startProgram(
   }: Pick<SpawnOptions, 'uid' | 'gid'> & { readonly endsWith?: NodeJS.Signals } = {},
 ): Promise<ServerProgram> {
   const server = spawn(program, args, { ...user, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let printed = '';
   const ended = new Promise<void>((resolve) => {
     server.on('exit', () => resolve());
   });
   await Promise.race([
     new Promise<void>((resolve) => {
       server.stderr.on('data', (bytes: Buffer) => {
-        said += bytes.toString();
-        if (typeof ready === 'string' && said.includes(ready)) resolve();
+        printed += bytes.toString();
+        if (typeof ready === 'string' && printed.includes(ready)) resolve();
       });
     }),
     ...(typeof ready === 'string' ? [] : [untilAnswered(ready)]),
     ended.then(() => {
-      throw new Error(`${program} ended: ${said}`);
+      throw new Error(`${program} ended: ${printed}`);
     }),
   ]);
   return {

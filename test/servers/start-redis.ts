@@ -28,9 +28,9 @@ export async function startRedis(): Promise<DatabaseServer> {
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
-    socket.on('data', (said) => {
+    socket.on('data', (message) => {
       socket.destroy();
-      resolve(said.toString().startsWith('+PONG'));
+      resolve(message.toString().startsWith('+PONG'));
     });
     socket.on('error', () => resolve(false));
   });

@@ -144,7 +144,7 @@ it.each<[string, (row: Row) => Row, string]>([
   ],
   ['has another cell', (row) => ({ ...row, email: row['email'] ?? '' }), 'and is ""'],
   ['has a cell too many', (row) => ({ ...row, more: 1 }), '"more" should not be there'],
-])('a sink that %s is told where', async (_, change, words) => {
+])('a sink that %s is reported where', async (_, change, words) => {
   let given: Row[] = [];
   const checks = sinkChecks({
     create: () => {
@@ -228,7 +228,7 @@ it.each<[string, Parameters<typeof jsonSink>[1], string | undefined]>([
   else expect(errors.join('\n')).toContain(words);
 });
 
-it('a source that loses a row, or changes a cell, is told so', async () => {
+it('a source that loses a row, or changes a cell, is notified so', async () => {
   const create = () => rowsSource([['a'], ['b']], { header: ['name'] });
   const failure = async (wanted: string[][]): Promise<unknown> =>
     sourceChecks({ create, header: ['name'], rows: wanted })[2]?.run();

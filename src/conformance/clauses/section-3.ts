@@ -102,10 +102,10 @@ export const section3: readonly Clause[] = [
     `${atOnce} launches of one batch at once: one says ok, and its addresses are charged once`,
     async (subject) => {
       const { answers, cost } = await subject.launchedAtOnce(atOnce);
-      const said = answers.map(({ status }) => status);
-      const launched = said.filter((status) => status === 'ok');
+      const reported = answers.map(({ status }) => status);
+      const launched = reported.filter((status) => status === 'ok');
       expectThat(launched.length === 1, `${launched.length} launches say "ok"`);
-      const other = said.find((status) => !launchWords.has(status));
+      const other = reported.find((status) => !launchWords.has(status));
       expectThat(other === undefined, `a launch says ${JSON.stringify(other)}`);
       expectThat(cost === 1, `one address cost ${cost} credits`);
     },

@@ -131,8 +131,8 @@ function meaningOf(reason: string): Html {
 function formsOf(reason: string, forms: Readonly<Record<string, number>>): Html {
   const items = Object.entries(formWords).flatMap(([form, words]) => {
     const count = forms[form] ?? 0;
-    const isSaid = reason === 'several_numbers' && form === 'several';
-    return count > 0 && !isSaid ? [`${grouped(count)} ${words}`] : [];
+    const isReported = reason === 'several_numbers' && form === 'several';
+    return count > 0 && !isReported ? [`${grouped(count)} ${words}`] : [];
   });
   return items.length === 0 ? nothing : html`; of them ${items.join(', ')}`;
 }

@@ -114,14 +114,14 @@ describe('sluice batch', () => {
     ['json', '{"a@example.com":{"valid":tr', 'is cut short'],
     ['json', '', 'is empty'],
     ['xlsx', '{}', 'is not a spreadsheet'],
-  ])('takes no %s export that is %j', async (format, text, said) => {
+  ])('takes no %s export that is %j', async (format, text, message) => {
     const service = await startService({
       faults: { faults: [{ operation: 'exportBatch', what: { answer: { status: 200, text } } }] },
     });
     const output = join(await textFile(''), '..', `results.${format}`);
     expect(await batch(`export ${nobody} -o ${output}`, service)).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining(`${said} [broken_contract]`) as string,
+      stderr: expect.stringContaining(`${message} [broken_contract]`) as string,
     });
     expect(await readdir(join(output, '..'))).toEqual(['emails.txt']);
   });
@@ -143,11 +143,14 @@ describe('sluice batch', () => {
     ['a control character', 'a\u0001@example.com\n', 'line 1'],
     ['nothing at all', '', 'line 1'],
     ['bytes that are not text', Buffer.from([0x61, 0xff, 0x0a]), 'line 1'],
-  ])('refuses a file with %s before anything is sent', async (_, text, said) => {
+  ])('refuses a file with %s before anything is sent', async (_, text, expected) => {
     const path = await textFile(text);
     const service = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key' };
     const { code, stderr } = await batch(`upload ${path} --type email --country US`, service);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) as string });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(expected) as string,
+    });
   });
 
   it.each([
@@ -163,10 +166,13 @@ describe('sluice batch', () => {
     [`export ${nobody} --format csv`, 'xlsx, json'],
     ['delete', 'uuids'],
     ['upload a.txt b.txt --type email --country US', 'one file'],
-  ])('refuses "batch %s" with 2', async (line, said) => {
+  ])('refuses "batch %s" with 2', async (line, printed) => {
     const service = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key' };
     const { code, stderr } = await batch(line, service);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) as string });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(printed) as string,
+    });
   });
 
   it('needs a service that keeps batches', async () => {

@@ -11,7 +11,7 @@ import { runShell } from '../harness/run-sluice.js';
 import { serve, type Serving } from './serving.js';
 
 async function newKey(serving: Serving): Promise<string> {
-  const [, key = ''] = await serving.said(/^sluice: API key \(shown once\): (\S+)\n/);
+  const [, key = ''] = await serving.printed(/^sluice: API key \(shown once\): (\S+)\n/);
   return key;
 }
 
@@ -72,7 +72,7 @@ describe('sluice serve', () => {
     await serving.stop();
   });
 
-  it('keeps its data and its key where it is told to, one service at a time', async () => {
+  it('keeps its data and its key where it is asked to, one service at a time', async () => {
     const data = join(await withFolder(), 'service');
     const first = await serve(['--data', data]);
     const apiKey = await newKey(first);

@@ -99,9 +99,13 @@ describe('sluice check', () => {
     [['a@example.com', 'b@example.com'], 2, '', 'name one address'],
     [[' '], 2, '', 'the address is empty'],
     [['a@example.com', '--type', 'mail', '--local'], 2, '', 'did you mean email?'],
-  ])('%j ends with %i', async (args, code, stdout, said) => {
+  ])('%j ends with %i', async (args, code, stdout, message) => {
     const ended = await runCommand(checkCommand, args);
-    expect(ended).toMatchObject({ code, stdout, stderr: expect.stringContaining(said) as string });
+    expect(ended).toMatchObject({
+      code,
+      stdout,
+      stderr: expect.stringContaining(message) as string,
+    });
   });
 
   it('says that it may be charged, where it is interrupted after it was sent', async () => {

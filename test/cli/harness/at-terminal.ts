@@ -82,12 +82,14 @@ export async function runAtTerminal(
 }
 
 /** Somebody at a terminal who answers with a line; tells what was said there. */
-export function personAtTerminal(answer: string): Person & { heard(): string } {
+export function personAtTerminal(answer: string): Person & { received(): string } {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = Object.assign(new PassThrough(), { isTTY: true });
   input.end(`${answer}\n`);
-  let heard = '';
-  output.setEncoding('utf8').on('data', (text: string) => (heard += text));
+  let received = '';
+  output.setEncoding('utf8').on('data', (text: string) => (received += text));
   // Streams with the one field of a terminal that is looked at.
-  return { input, output, heard: () => heard } as unknown as ReturnType<typeof personAtTerminal>;
+  return { input, output, received: () => received } as unknown as ReturnType<
+    typeof personAtTerminal
+  >;
 }

@@ -26,8 +26,8 @@ export async function runInProcess(
     env,
     signal,
     stdin: Readable.from(input.length === 0 ? [] : [Buffer.from(input)]),
-    stdout: heardBy((piece) => stdout.push(piece)),
-    stderr: heardBy((piece) => stderr.push(piece)),
+    stdout: listenerFor((piece) => stdout.push(piece)),
+    stderr: listenerFor((piece) => stderr.push(piece)),
   });
   return {
     code,
@@ -47,14 +47,14 @@ export async function answerInProcess(
   const keyboard = Object.assign(new PassThrough(), ofTerminal);
   const somebody = new Somebody(answers, (keys) => keyboard.write(keys));
   const screen = Object.assign(
-    heardBy((piece) => somebody.see(asReadIn(cwd, piece.toString()))),
+    listenerFor((piece) => somebody.see(asReadIn(cwd, piece.toString()))),
     ofTerminal,
   );
   const ended = await runHere(args, { cwd, env, stdin: keyboard, stdout: screen, stderr: screen });
   return { ...ended, seen: somebody.seen() };
 }
 
-/** What was said on standard error, as events. */
+/** What was reported on standard error, as events. */
 interface WithEvents {
   readonly events: readonly LoggedEvent[];
 }
@@ -100,16 +100,16 @@ async function runHere(
   return { code, events: JSON.parse(asReadIn(cwd, JSON.stringify(events))) as LoggedEvent[] };
 }
 
-function heardBy(hear: (piece: Buffer) => unknown): Writable {
+function listenerFor(listen: (piece: Buffer) => unknown): Writable {
   return new Writable({
     write(piece: Buffer, _encoding, done) {
-      hear(piece);
+      listen(piece);
       done();
     },
   });
 }
 
-/** What is said to somebody in that folder: to this process, which is in another, paths are said whole. */
+/** What is reported to somebody in that folder: to this process, which is in another, paths are said whole. */
 function asReadIn(cwd: string | undefined, text: string): string {
   return cwd === undefined ? text : text.replaceAll(`${cwd}/`, '');
 }

@@ -19,7 +19,7 @@ export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ended>;
   /** Resolves with what the pattern finds on standard error; rejects when the process ends before. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
 export interface SluiceOptions {
@@ -77,7 +77,7 @@ export function startSluice(args: readonly string[], options: SluiceOptions = {}
   child.stdin.on('error', () => undefined);
   if (options.keepInputOpen !== true) child.stdin.end(options.input ?? '');
   const { ended, stderr } = outputOf(child);
-  const said = (pattern: RegExp): Promise<RegExpExecArray> =>
+  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
         const found = pattern.exec(stderr());
@@ -85,9 +85,9 @@ export function startSluice(args: readonly string[], options: SluiceOptions = {}
       };
       child.stderr.on('data', look);
       look();
-      void ended.then(() => reject(new Error(`${String(pattern)} was not said: ${stderr()}`)));
+      void ended.then(() => reject(new Error(`${String(pattern)} was not reported: ${stderr()}`)));
     });
-  return { child, ended, said };
+  return { child, ended, printed };
 }
 
 /** Runs the command to its end. */

@@ -8,7 +8,7 @@ describe('completion', () => {
   it('offers what bash itself asks for: commands, options, words', () => expectOffers(bash));
 });
 
-describe('what shells are told', () => {
+describe('what shells are notified', () => {
   it('has every command of one word and of two', () => {
     const names = completedCommands(commands).map(({ name }) => name);
     expect(names).toContain('batch launch');

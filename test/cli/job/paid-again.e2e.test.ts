@@ -103,7 +103,7 @@ describe('a finished command that is run again', () => {
     const first = await verify(service, ...into);
     expect(first.code, first.stderr).toBe(0);
     expect(paidAgain(first)).toEqual([]);
-    // The next night costs as much: it is said in time for a history.
+    // The next night costs as much: it is reported in time for a history.
     expect(codedOf(first, 'another_run_pays')).toMatchObject([{ event: 'next' }]);
     const again = await verify(service, ...into);
     expect(paidAgain(again)).toEqual([{ ...notice, output: 'people', is_updated: true }]);

@@ -22,7 +22,7 @@ const status = {
 async function abandon(
   answer: string,
   given: Partial<Parameters<typeof confirmDiscard>[2]> = {},
-): Promise<{ readonly heard: string; readonly warned: readonly Message[] }> {
+): Promise<{ readonly received: string; readonly warned: readonly Message[] }> {
   const person = personAtTerminal(answer);
   const warned: Message[] = [];
   await confirmDiscard('sluice abandon', status, {
@@ -33,11 +33,11 @@ async function abandon(
     signal: new AbortController().signal,
     ...given,
   });
-  return { heard: person.heard(), warned };
+  return { received: person.received(), warned };
 }
 
 it('asks before the record of a finished run is dropped, which the same command would pay for again', async () => {
-  expect((await abandon('y')).heard).toContain('[y/N]');
+  expect((await abandon('y')).received).toContain('[y/N]');
   await expect(abandon('n')).rejects.toMatchObject({ code: 'declined' });
 });
 
@@ -49,7 +49,7 @@ it('needs --yes where nobody is at a terminal, and says what is lost all the sam
 });
 
 it('says nothing of a finished run whose record nothing depends on', async () => {
-  expect(await abandon('n', { forgets: false })).toEqual({ heard: '', warned: [] });
+  expect(await abandon('n', { forgets: false })).toEqual({ received: '', warned: [] });
 });
 
 it('names what a dropped run leaves on the service in the order of the list, and a person the first few', () => {
@@ -76,17 +76,17 @@ const preflight = {
 async function askBeforeLaunch(answer: string): Promise<{
   readonly mayLaunch: unknown;
   readonly asked: string;
-  readonly told: readonly Message[];
+  readonly reported: readonly Message[];
 }> {
   const options = new ParsedOptions(new Map([['preflight', [true] as const]]));
-  const told: Message[] = [];
+  const reported: Message[] = [];
   const person = personAtTerminal(answer);
   const { onPrepared } = preflightOf(options, person, {
-    reporter: { report: (messages) => told.push(...messages) },
+    reporter: { report: (messages) => reported.push(...messages) },
     signal: new AbortController().signal,
   });
   const mayLaunch = await onPrepared?.(preflight);
-  return { mayLaunch, asked: person.heard(), told };
+  return { mayLaunch, asked: person.received(), reported };
 }
 
 it.each([
@@ -96,16 +96,16 @@ it.each([
   ['', false],
   ['yesterday', false],
 ])('takes %j before a launch for %s', async (answer, mayLaunch) => {
-  const { mayLaunch: isLaunched, asked, told } = await askBeforeLaunch(answer);
+  const { mayLaunch: isLaunched, asked, reported } = await askBeforeLaunch(answer);
   expect(isLaunched).toBe(mayLaunch);
-  expect(told).toMatchObject([{ event: 'prepared', severity: 'notice', fields: preflight }]);
+  expect(reported).toMatchObject([{ event: 'prepared', severity: 'notice', fields: preflight }]);
   expect(asked).toContain('[y/N]');
 });
 
 it('has the terminal to itself while it asks, which redrawn lines would overwrite', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const { output, heard } = personAtTerminal('');
+  const { output, received } = personAtTerminal('');
   const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
   const clock = new TestClock();
   const options = { isQuiet: false, isVerbose: false, mode: 'live', clock } as const;
@@ -120,7 +120,7 @@ it('has the terminal to itself while it asks, which redrawn lines would overwrit
   );
   reporter.progress({ stage: 'reading', rows: 0, addresses: 0 });
   await vi.advanceTimersByTimeAsync(1000);
-  const drawn = (): number => heard().split('progress').length;
+  const drawn = (): number => received().split('progress').length;
   const answered = agrees('Launch them?', person, new AbortController().signal);
   await vi.advanceTimersByTimeAsync(100);
   const before = drawn();

@@ -36,8 +36,8 @@ describe('errorText', () => {
       sent: 'no',
       cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }),
     });
-    const told = new DeadlineError('failing; the latest: credits: refused', { cause });
-    expect(errorText(told)).toBe(
+    const reported = new DeadlineError('failing; the latest: credits: refused', { cause });
+    expect(errorText(reported)).toBe(
       'failing; the latest: credits: refused: ECONNREFUSED [deadline_exceeded]',
     );
     expect(errorText(new DeadlineError('failing', { cause }))).toBe(

@@ -92,7 +92,7 @@ describe('the end of a run on a terminal', () => {
   });
 
   it('is followed by where the rows are, and by what to do', async () => {
-    const { text, events } = await saidAtTheEnd({ isTerminal: true });
+    const { text, events } = await printedAtEnd({ isTerminal: true });
     const [table = '', after] = text.split('\n\n');
     expect(table).toMatch(/^\n +email +mobile\nrows /);
     expect(events).toEqual(lastEvents);
@@ -102,7 +102,7 @@ describe('the end of a run on a terminal', () => {
   });
 
   it('is what went wrong with --quiet', async () => {
-    expect((await saidAtTheEnd({ isQuiet: true })).events).toEqual(['incomplete', 'verdict']);
+    expect((await printedAtEnd({ isQuiet: true })).events).toEqual(['incomplete', 'verdict']);
   });
 });
 
@@ -114,7 +114,7 @@ const advice = [
 
 const lastEvents = ['outputs', 'incomplete', 'next', 'next', 'verdict'];
 
-async function saidAtTheEnd(
+async function printedAtEnd(
   options: Partial<ReporterOptions>,
 ): Promise<{ readonly text: string; readonly events: readonly string[] }> {
   const events: string[] = [];
@@ -144,7 +144,7 @@ describe('a table of text', () => {
 
 describe('the end of a run in a log', () => {
   it('is a line for each column, and the same end', async () => {
-    const { text, events } = await saidAtTheEnd({});
+    const { text, events } = await printedAtEnd({});
     const [email, mobile] = text.split('\n');
     expect(events).toEqual(['column_figures', 'column_figures', ...lastEvents]);
     expect([email, mobile]).toEqual([

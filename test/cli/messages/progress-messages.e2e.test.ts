@@ -12,7 +12,7 @@ import { runInProcess } from '../harness/run-in-process.js';
 import { verifyByTens } from '../verify/resume/verify-by-tens.js';
 import { eventsOf } from '../harness/logged-events.js';
 
-const told = (id: number, state: BatchState): Extract<RunProgress, { stage: 'batch' }> =>
+const reported = (id: number, state: BatchState): Extract<RunProgress, { stage: 'batch' }> =>
   batchProgress(id, state) as Extract<RunProgress, { stage: 'batch' }>;
 
 function at<Stage extends BatchState['stage']>(
@@ -30,30 +30,32 @@ describe('a batch that is held up', () => {
     ['not_prepared', at('uploaded', { prepares: 3 })],
     ['not_launched', at('parsing', { launches: 3 })],
     ['broken_export', at('done', { broken: 3 })],
-  ])('is told of by its cause: %s', (reason, state) => {
-    const said = new HeldUpBatches().note(told(1, state), 0);
-    expect(said?.fields).toMatchObject({ reason, stage: state.stage, name: 'sluice-run-1-1' });
+  ])('is reported by its cause: %s', (reason, state) => {
+    const printed = new HeldUpBatches().note(reported(1, state), 0);
+    expect(printed?.fields).toMatchObject({ reason, stage: state.stage, name: 'sluice-run-1-1' });
   });
 
-  it('is not told of after an answer or two, nor while all goes well', () => {
+  it('is not warned of after an answer or two, nor while all goes well', () => {
     const heldUp = new HeldUpBatches();
     const fine = [...life, at('verifying', { misses: 2 }), at('done', { broken: 2 })];
-    expect(fine.map((state) => heldUp.note(told(1, state), 0))).toEqual(fine.map(() => undefined));
+    expect(fine.map((state) => heldUp.note(reported(1, state), 0))).toEqual(
+      fine.map(() => undefined),
+    );
   });
 
-  it('is told of once a minute for each cause, however many batches wait', () => {
+  it('is reported once a minute for each cause, however many batches wait', () => {
     const heldUp = new HeldUpBatches();
     const missing = at('verifying', { misses: 5 });
     const reasons = [
-      heldUp.note(told(1, missing), 0),
-      heldUp.note(told(2, missing), 59_000),
-      heldUp.note(told(3, at('done', { broken: 3 })), 59_000),
-      heldUp.note(told(2, missing), 60_000),
-    ].map((said) => said?.fields?.['reason']);
+      heldUp.note(reported(1, missing), 0),
+      heldUp.note(reported(2, missing), 59_000),
+      heldUp.note(reported(3, at('done', { broken: 3 })), 59_000),
+      heldUp.note(reported(2, missing), 60_000),
+    ].map((text) => text?.fields?.['reason']);
     expect(reasons).toEqual(['not_found', undefined, 'broken_export', 'not_found']);
   });
 
-  it('is told of while the service answers 404 for it, and the run goes on', async () => {
+  it('is reported while the service answers 404 for it, and the run goes on', async () => {
     const { service } = await withService();
     const folder = await withFolder();
     await writeFile(join(folder, 'list.csv'), 'id,email\n1,good1@sluice.test\n');

@@ -66,9 +66,9 @@ describe('--config', () => {
     [{ email: [{}] }, /"email"/],
     [['email'], /JSON/],
     ['{"email": ', /JSON/],
-  ])('refuses %j', async (content, said) => {
+  ])('refuses %j', async (content, message) => {
     const error: unknown = await read(content).catch((reason: unknown) => reason);
-    expect(errorText(error)).toMatch(said);
+    expect(errorText(error)).toMatch(message);
   });
 
   it('ends with 2 when the file is not there, and sends nothing', async () => {

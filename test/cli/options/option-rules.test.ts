@@ -31,8 +31,8 @@ describe('what options need and refuse', () => {
     [['run'], /--run.*--store/],
     [['workers'], /--workers.*--store/],
     [['verify'], /--verify.*--local/],
-  ])('refuses %j', (names, said) => {
-    expect(check(names)).toThrow(said);
+  ])('refuses %j', (names, message) => {
+    expect(check(names)).toThrow(message);
   });
 
   it.each([
@@ -42,8 +42,8 @@ describe('what options need and refuse', () => {
     [['key'], { 'output is a database': false }, /--key/],
     [['partial'], { 'kept in a state directory': false }, /--partial/],
     [['local', 'helo'], { 'network verification': false }, /--helo.*--verify/],
-  ])('refuses %j once it is known that %j, and not before', (names, known, said) => {
-    expect(check(names, known)).toThrow(said);
+  ])('refuses %j once it is known that %j, and not before', (names, known, message) => {
+    expect(check(names, known)).toThrow(message);
     expect(check(names)).not.toThrow();
   });
 

@@ -114,7 +114,7 @@ describe('compiled code', () => {
     expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs });
   });
 
-  it('is kept where Node is told to keep its own, and not at all where it is told to keep none', async () => {
+  it('is kept where Node is asked to keep its own, and not at all where it is asked to keep none', async () => {
     const temporary = await newFolder();
     const other = join(await newFolder(), 'code');
     await verifyOne({ temporary, env: { NODE_COMPILE_CACHE: other } });

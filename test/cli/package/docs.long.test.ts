@@ -34,10 +34,10 @@ afterAll(async () => {
 /** The folder that a page says its commands run in. */
 async function folderFor(page: Page): Promise<string> {
   const path = join(folder, page.path.replaceAll('/', '-'));
-  const said = page.folder();
-  if (said === 'the folder of this project') await copyExamples(join(path, 'examples'));
-  else if (said === 'a copy of `examples/`') await copyExamples(path);
-  else if (said === 'any folder') await mkdir(path, { recursive: true });
+  const reported = page.folder();
+  if (reported === 'the folder of this project') await copyExamples(join(path, 'examples'));
+  else if (reported === 'a copy of `examples/`') await copyExamples(path);
+  else if (reported === 'any folder') await mkdir(path, { recursive: true });
   else throw new Error(`${page.path} does not say in which folder its commands run`);
   return path;
 }

@@ -38,7 +38,7 @@ describe('docs/getting-started.md', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const said = new Map<Block, string>();
+  const reported = new Map<Block, string>();
 
   // They follow one another, as for whoever reads the page.
   it.each(page.blocks('sh'))('runs as written: line $line', async (block) => {
@@ -49,14 +49,14 @@ describe('docs/getting-started.md', () => {
     for (const { args, env, code } of lines) {
       const ended = await runInProcess(args, { cwd: folder, env });
       expect({ args, ...ended }).toMatchObject({ args, code });
-      if (below) said.set(below, asOf(ended.stderr, below.text));
+      if (below) reported.set(below, asOf(ended.stderr, below.text));
     }
   });
 
   // `npx vitest run -u test/cli/package/getting-started.e2e.test.ts` writes what they say now.
   it('shows what they say', async () => {
-    expect([...said.keys()]).toEqual(shown);
-    await expect(page.withBlocks(said)).toMatchFileSnapshot(`${projectRoot}${page.path}`);
+    expect([...reported.keys()]).toEqual(shown);
+    await expect(page.withBlocks(reported)).toMatchFileSnapshot(`${projectRoot}${page.path}`);
   });
 
   it('shows the rows that are written', async () => {

@@ -33,8 +33,8 @@ describe('the first command of README.md', () => {
     const [shown] = readme.blocks('text');
     if (shown === undefined) throw new Error('README.md shows nothing');
     // What is drawn above it depends on the machine; below it are where the rows are, and what to do.
-    const [said = ''] = /^ +email +mobile\n(?:.+\n)+/m.exec(seen) ?? [];
-    const page = readme.withBlocks(new Map([[shown, said]]));
+    const [printed = ''] = /^ +email +mobile\n(?:.+\n)+/m.exec(seen) ?? [];
+    const page = readme.withBlocks(new Map([[shown, printed]]));
     await expect(page).toMatchFileSnapshot(`${projectRoot}README.md`);
   });
 

@@ -53,11 +53,11 @@ describe('require() of the package', () => {
       '--no-experimental-require-module',
     );
     expect(stderr).toBe('');
-    const said = entries.map(
+    const reported = entries.map(
       (name) =>
         `ERR_REQUIRE_ESM sluice is an ES module, and Node ${process.versions.node} cannot require() one: write const sluice = await import('${name}') in its place, or use Node 20.19, 22.12 or newer\n`,
     );
-    expect(stdout).toBe(said.join(''));
+    expect(stdout).toBe(reported.join(''));
   });
 
   it('says what to do in Jest, which never can', async () => {

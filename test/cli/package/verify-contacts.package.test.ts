@@ -30,14 +30,14 @@ function expectFigures(summary: Summary, rows: readonly Record<string, string>[]
     ['mobile', 'phone'],
   ] as const) {
     const { buckets, reasons } = summary[type] ?? expect.fail(`no figures for ${type}`);
-    const told = countsOf(rows, `${column}_verification`);
+    const reported = countsOf(rows, `${column}_verification`);
     expect(Object.values(buckets).reduce((sum, count) => sum + count)).toBe(rows.length);
     for (const [bucket, count] of Object.entries(buckets)) {
-      expect([bucket, told.get(bucket) ?? 0]).toEqual([bucket, count]);
+      expect([bucket, reported.get(bucket) ?? 0]).toEqual([bucket, count]);
     }
-    const said = countsOf(rows, `${column}_reason`);
-    said.delete('');
-    expect(Object.fromEntries(said)).toEqual(reasons);
+    const printed = countsOf(rows, `${column}_reason`);
+    printed.delete('');
+    expect(Object.fromEntries(printed)).toEqual(reasons);
     expect(buckets.failed).toBe(0);
   }
 }
@@ -48,9 +48,9 @@ describe('sluice verify examples/contacts.csv', () => {
     const { service } = await withService();
     for (const name of ['local', 'paid']) await mkdir(join(folder, name));
     const [free, paid] = [join(folder, 'local', 'out.csv'), join(folder, 'paid', 'out.csv')];
-    const told = ['--summary', '-', '--poll-interval', '20'];
-    const local = await runInProcess([...main, '-o', free, ...told]);
-    const ended = await runInProcess([...main, '-o', paid, ...told], {
+    const reports = ['--summary', '-', '--poll-interval', '20'];
+    const local = await runInProcess([...main, '-o', free, ...reports]);
+    const ended = await runInProcess([...main, '-o', paid, ...reports], {
       env: connectTo(service),
     });
 

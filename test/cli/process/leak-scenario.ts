@@ -140,6 +140,6 @@ async function tell(scenario: string): Promise<void> {
   const after = scenario === 'abandoned client' ? before : await resourcesLike(before);
   const listeners = getEventListeners(stop.signal, 'abort').length;
   await service.close();
-  const told = { ended, closed: stream.closed, before, after, listeners };
-  process.stdout.write(`${JSON.stringify(told)}\n`);
+  const reported = { ended, closed: stream.closed, before, after, listeners };
+  process.stdout.write(`${JSON.stringify(reported)}\n`);
 }

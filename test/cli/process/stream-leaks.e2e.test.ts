@@ -19,12 +19,12 @@ test('no socket, timer or listener stays behind a stream, and the process ends b
     Object.keys(endings),
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const told = stdout
+  const reported = stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { readonly before: string[]; readonly after: string[] });
   for (const [at, [scenario, ended]] of Object.entries(endings).entries()) {
-    expect(told[at], scenario).toMatchObject({ ended, closed: true, listeners: 0 });
-    expect(told[at]?.after, scenario).toEqual(told[at]?.before);
+    expect(reported[at], scenario).toMatchObject({ ended, closed: true, listeners: 0 });
+    expect(reported[at]?.after, scenario).toEqual(reported[at]?.before);
   }
 });

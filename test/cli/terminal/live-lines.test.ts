@@ -70,7 +70,7 @@ describe('live lines', () => {
     expect(screen.shown()).toEqual([]);
   });
 
-  it('are away while a question is open, whatever is told meanwhile, and come back after it', async () => {
+  it('are away while a question is open, whatever is reported meanwhile, and come back after it', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const screen = createScreen();

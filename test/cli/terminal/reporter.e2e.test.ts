@@ -30,16 +30,16 @@ describe('--json-log', () => {
   it('says every step as one JSON object a line', async () => {
     const { code, lines } = await verify(['--json-log']);
     expect(code).toBe(0);
-    const told = lines.map(parse);
-    for (const { time } of told) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    const events = told.map(({ event }) => event);
-    // How far it is, is said where the reading takes its time.
+    const reported = lines.map(parse);
+    for (const { time } of reported) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const events = reported.map(({ event }) => event);
+    // How far it is, is reported where the reading takes its time.
     const first = events.filter((event) => event !== 'reading').slice(0, 2);
     expect(first).toEqual(['local_service', 'read']);
     expect(events.slice(-2)).toEqual(['written', 'finished']);
-    const stages = told.filter(({ event }) => event === 'batch').map(({ stage }) => stage);
+    const stages = reported.filter(({ event }) => event === 'batch').map(({ stage }) => stage);
     expect(stages).toEqual(expect.arrayContaining(['uploading', 'launching', 'exported']));
-    expect(told.at(-1)).toMatchObject({
+    expect(reported.at(-1)).toMatchObject({
       rows: 2,
       batches: 1,
       email: { addresses: 2 },
@@ -69,13 +69,13 @@ describe('what is said of a run', () => {
       onMessage: (message) => events.push(loggedEvent(message)),
       ...options,
     });
-    return { reporter, events, said: () => readAll(out) };
+    return { reporter, events, printed: () => readAll(out) };
   }
 
   it('holds no word that steers a terminal', () => {
-    const { reporter, said } = reporterTo({});
+    const { reporter, printed } = reporterTo({});
     reporter.progress({ stage: 'left_behind', names: ['a\u001b[2Jname'] });
-    expect(said()).toMatch(/^sluice: warning: .*a\\u001b\[2Jname\n$/);
+    expect(printed()).toMatch(/^sluice: warning: .*a\\u001b\[2Jname\n$/);
   });
 
   it('is each column that becomes text, and why', () => {

@@ -31,6 +31,6 @@ test('what is no error becomes one', () => {
   expect(plainCause('secret-key is lost', redact).message).toBe('[key] is lost');
 });
 
-test('a key too short to be told from words is left alone', () => {
+test('a key too short to be distinguished from words is left alone', () => {
   expect(new ApiKey('a').redact('a word')).toBe('a word');
 });

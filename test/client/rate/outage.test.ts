@@ -8,18 +8,18 @@ import { caught } from '../test-client.js';
 
 function watched(giveUpAfterMs = 600_000) {
   const clock = new TestClock();
-  const told: ServiceOutage[] = [];
+  const reported: ServiceOutage[] = [];
   const scheduler = new RequestScheduler({
     clock,
     origin: 'https://verify.example.com',
     random: () => 0.5,
     maxConcurrentRequests: 4,
     giveUpAfterMs,
-    onOutage: (trouble) => told.push(trouble),
+    onOutage: (trouble) => reported.push(trouble),
   });
   const acquire = async (notBefore = clock.now()): Promise<Permit> =>
     scheduler.acquire({ priority: 1, safe: true, attempt: 1, since: clock.now(), notBefore });
-  return { clock, told, scheduler, acquire };
+  return { clock, reported, scheduler, acquire };
 }
 
 function notReached(code: string): TransportError {
@@ -32,50 +32,52 @@ function notReached(code: string): TransportError {
 }
 
 it('tells of a silent service within five seconds, each minute, and when it answers', async () => {
-  const { clock, told, acquire } = watched();
+  const { clock, reported, acquire } = watched();
   const permit = await acquire();
   await clock.advance(5000);
-  expect(told).toEqual([{ state: 'waiting', error: undefined, forMs: 4000, leftMs: undefined }]);
+  expect(reported).toEqual([
+    { state: 'waiting', error: undefined, forMs: 4000, leftMs: undefined },
+  ]);
   await clock.advance(120_000);
-  expect(told.map(({ forMs }) => forMs)).toEqual([4000, 64_000, 124_000]);
+  expect(reported.map(({ forMs }) => forMs)).toEqual([4000, 64_000, 124_000]);
   permit.settle({ kind: 'answered' });
-  expect(told.at(-1)).toEqual({ state: 'over', forMs: 125_000 });
+  expect(reported.at(-1)).toEqual({ state: 'over', forMs: 125_000 });
   await clock.advance(600_000);
-  expect(told).toHaveLength(4);
+  expect(reported).toHaveLength(4);
   expect(clock.sleeping).toBe(0);
 });
 
 it('tells how long a service lets nothing through by its headers', async () => {
-  const { clock, told, acquire } = watched();
+  const { clock, reported, acquire } = watched();
   const limits = { limit: 100, remaining: 0, resetMs: 60_000 };
   (await acquire()).settle({ kind: 'answered', limits });
   const waiting = acquire();
   await clock.advance(5000);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { state: 'waiting', error: undefined, forMs: 4000, leftMs: undefined, pausedMs: 56_000 },
   ]);
   const baseUrl = 'https://verify.example.com';
-  expect(told.map((outage) => describeOutage({ baseUrl }, outage).line)).toEqual([
+  expect(reported.map((outage) => describeOutage({ baseUrl }, outage).line)).toEqual([
     'verify.example.com lets nothing more through for 56 s, by its limit of requests; still waiting',
   ]);
   await clock.advance(55_000);
   (await waiting).settle({ kind: 'answered' });
-  expect(told.at(-1)).toEqual({ state: 'over', forMs: 60_000 });
+  expect(reported.at(-1)).toEqual({ state: 'over', forMs: 60_000 });
 });
 
 it('tells how long requests are spaced where few remain, and never of silence when nothing was asked', async () => {
-  const { clock, told, acquire } = watched();
+  const { clock, reported, acquire } = watched();
   const limits = { limit: 30, remaining: 1, resetMs: undefined };
   (await acquire()).settle({ kind: 'answered', limits });
   const spaced = acquire();
   await clock.advance(5000);
-  expect(told).toMatchObject([{ state: 'waiting', error: undefined, pausedMs: 26_000 }]);
+  expect(reported).toMatchObject([{ state: 'waiting', error: undefined, pausedMs: 26_000 }]);
   await clock.advance(25_000);
   (await spaced).settle({
     kind: 'answered',
     limits: { limit: 4, remaining: 3, resetMs: undefined },
   });
-  expect(told.splice(0)).toMatchObject([{ state: 'waiting' }, { state: 'over' }]);
+  expect(reported.splice(0)).toMatchObject([{ state: 'waiting' }, { state: 'over' }]);
   (await acquire()).settle({
     kind: 'answered',
     limits: { limit: undefined, remaining: 19, resetMs: 76_000 },
@@ -84,12 +86,12 @@ it('tells how long requests are spaced where few remain, and never of silence wh
   await clock.advance(3900);
   const permit = await soon;
   await clock.advance(3000);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   permit.settle({ kind: 'answered' });
 });
 
 it('tells of failures with the time that is left, over all attempts of a request', async () => {
-  const { clock, told, acquire } = watched(60_000);
+  const { clock, reported, acquire } = watched(60_000);
   const error = notReached('ECONNREFUSED');
   for (let attempt = 0; attempt < 4; attempt += 1) {
     const permit = acquire(clock.now() + 1000);
@@ -98,29 +100,29 @@ it('tells of failures with the time that is left, over all attempts of a request
   }
   const waiting = acquire(clock.now() + 5000);
   await clock.advance(1000);
-  expect(told).toEqual([{ state: 'waiting', error, forMs: 4000, leftMs: 57_000 }]);
+  expect(reported).toEqual([{ state: 'waiting', error, forMs: 4000, leftMs: 57_000 }]);
   const baseUrl = 'https://verify.example.com';
-  const [line] = told.map((trouble) => describeOutage({ baseUrl }, trouble).line);
+  const [line] = reported.map((trouble) => describeOutage({ baseUrl }, trouble).line);
   expect(line).toMatch(/; trying again, gives up in 57 s$/);
   await clock.advance(4000);
   (await waiting).settle({ kind: 'answered' });
-  expect(told.at(-1)).toMatchObject({ state: 'over' });
+  expect(reported.at(-1)).toMatchObject({ state: 'over' });
 });
 
 it('tells of the pause that a service asks for', async () => {
-  const { clock, told, acquire } = watched();
+  const { clock, reported, acquire } = watched();
   const error = new Error('429');
   (await acquire()).settle({ kind: 'throttled', error, retryAfterMs: 30_000 });
   const waiting = acquire();
   await clock.advance(5000);
-  expect(told).toMatchObject([{ state: 'waiting', error }]);
+  expect(reported).toMatchObject([{ state: 'waiting', error }]);
   await clock.advance(30_000);
   (await waiting).settle({ kind: 'answered' });
-  expect(told.at(-1)).toMatchObject({ state: 'over' });
+  expect(reported.at(-1)).toMatchObject({ state: 'over' });
 });
 
 it('says nothing of a service that answers, or takes an upload piece by piece', async () => {
-  const { clock, told, scheduler, acquire } = watched();
+  const { clock, reported, scheduler, acquire } = watched();
   const upload = await acquire();
   for (let second = 0; second < 60; second += 3) {
     await clock.advance(3000);
@@ -133,7 +135,7 @@ it('says nothing of a service that answers, or takes an upload piece by piece', 
     permit.settle({ kind: 'answered' });
     await clock.advance(60_000);
   }
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   expect(clock.sleeping).toBe(0);
 });
 

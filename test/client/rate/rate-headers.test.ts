@@ -69,7 +69,7 @@ function read(headers: Record<string, string>) {
   return parseRateLimit((name) => headers[name], { wallNowMs, date: headers['date'] });
 }
 
-test('nothing is learned where nothing is said', () => {
+test('nothing is learned where nothing is reported', () => {
   expect(read({})).toBeUndefined();
   expect(read({ 'x-ratelimit-limit': '180' })).toBeUndefined();
   expect(read({ 'x-ratelimit-remaining': 'many' })).toBeUndefined();
@@ -77,7 +77,7 @@ test('nothing is learned where nothing is said', () => {
   expect(read({ 'x-ratelimit-remaining': '0', 'x-ratelimit-limit': '0' })).toBeUndefined();
 });
 
-test('what is said is read, what is not is left open', () => {
+test('what is given is read, what is not is left open', () => {
   expect(read({ 'x-ratelimit-remaining': '7' })).toEqual({
     remaining: 7,
     limit: undefined,

@@ -32,24 +32,24 @@ async function verdictsOf(numbers: readonly string[]): Promise<readonly string[]
 
 it('the numbers of docs/in-code.md have the verdicts that it says', async () => {
   const { text } = new Page('docs/in-code.md');
-  const said = [...text.matchAll(/`(\+999\d+)` is (\w+)/g)];
-  expect(said).toHaveLength(2);
-  const verdicts = await verdictsOf(said.map(([, number]) => String(number)));
-  expect(verdicts).toEqual(said.map(([, , verdict]) => verdict));
+  const printed = [...text.matchAll(/`(\+999\d+)` is (\w+)/g)];
+  expect(printed).toHaveLength(2);
+  const verdicts = await verdictsOf(printed.map(([, number]) => String(number)));
+  expect(verdicts).toEqual(printed.map(([, , verdict]) => verdict));
 });
 
 it('the numbers of docs/local-service.md have the verdicts that it says', async () => {
   const section = new Page('docs/local-service.md').section('## Test addresses');
-  const said = tableRows(section).flatMap(([number = '', verdict]) => {
+  const shown = tableRows(section).flatMap(([number = '', verdict]) => {
     const [pattern = ''] = codeSpans(number);
     const short = /^(\+999\d+)…$/.exec(pattern)?.[1];
     return short === undefined
       ? []
       : [`${short}5550`, `${short}555012345`].map((whole) => [whole, verdict] as const);
   });
-  expect(said).toHaveLength(16);
-  expect(await verdictsOf(said.map(([number]) => number))).toEqual(
-    said.map(([, verdict]) => verdict),
+  expect(shown).toHaveLength(16);
+  expect(await verdictsOf(shown.map(([number]) => number))).toEqual(
+    shown.map(([, verdict]) => verdict),
   );
   const others = ['+999001555', '+9990015550123456'];
   expect(section).toContain('(`no_record`)');

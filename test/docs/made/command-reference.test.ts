@@ -51,7 +51,7 @@ function section(command: Command): readonly string[] {
     ]),
     'Examples:',
     '',
-    // Of a console: what has to be there for them to run is told on the other pages.
+    // Of a console: what has to be there for them to run is notified on the other pages.
     '```console',
     ...examples.map((example) => `$ ${example}`),
     '```',

@@ -131,7 +131,7 @@ describe('the error codes', () => {
   });
 
   it.each(rows.map((row) => [row[0], ...row.slice(1)]))(
-    '%s: class and exit code are what is said of them',
+    '%s: class and exit code are what is documented of them',
     (code = '', className = '', exitCode) => {
       const [name = ''] = codeSpans(className);
       const constructor = Object.entries(family).find(([known]) => known === name)?.[1];
@@ -216,7 +216,7 @@ describe('the channels in docs/reference/channels.md', () => {
     rows.map(
       ([name = '', , fields = '']) => [codeSpans(name)[0] ?? '', codeSpans(fields)] as const,
     ),
-  )('%s has the fields that are said of it', (channel, fields) => {
+  )('%s has the fields that are documented of it', (channel, fields) => {
     const known = membersOf('src/platform/observability.ts', 'DiagnosticsEvents', channel);
     expect(fields.toSorted()).toEqual(known.toSorted());
   });

@@ -5,7 +5,7 @@ import type { BatchEvent } from '../../../src/engine/batches/transitions.js';
 /** Every kind of event that a request can bring, by the step that makes the request. */
 export const eventsOf: Readonly<Record<RequestStep, readonly BatchEvent[]>> = {
   upload: [
-    { of: 'upload', status: 'ok', uuid: 'told' },
+    { of: 'upload', status: 'ok', uuid: 'answered' },
     { of: 'upload', status: 'ok', uuid: undefined },
     { of: 'upload', status: 'parse_error' },
     { of: 'upload', status: 'error' },
@@ -64,7 +64,7 @@ const tries = { attempt: 1, fresh: 0, uploads: 1 } as const;
 /** What every elected batch carries. */
 export const electedAs = {
   ...tries,
-  uuid: 'told',
+  uuid: 'answered',
   isFound: false,
   misses: 0,
   prepares: 0,
@@ -86,7 +86,7 @@ export const stateOf: { readonly [S in Stage]: At<S> } = {
   done: { stage: 'done', ...electedAs, launches: 1, broken: 0 },
   exported: { stage: 'exported', ...electedAs, launches: 1 },
   split: { stage: 'split', ...tries, uuid: undefined },
-  failed: { stage: 'failed', ...tries, reason: 'internal_error', uuid: 'told', launched: true },
+  failed: { stage: 'failed', ...tries, reason: 'internal_error', uuid: 'answered', launched: true },
 };
 
 export const stages = Object.keys(stateOf) as readonly Stage[];

@@ -87,7 +87,7 @@ describe('an export that is not what was asked for', () => {
     expectPaidOnce(service);
   });
 
-  it('is told, and what was counted and came', async () => {
+  it('is reported, and what was counted and came', async () => {
     const { driving } = await drive(faults('exportBatch', strangers, 99));
     expect(driving.recorded.at(-1)?.exported).toEqual({
       counted: 2,

@@ -154,7 +154,7 @@ function live(behaviour: Behaviour, from: BatchState = planned): LifeEnd {
 /** A service without faults, and changes to it. */
 function serviceWith(changes: Partial<Behaviour>): Behaviour {
   return {
-    upload: [{ of: 'upload', status: 'ok', uuid: 'told' }],
+    upload: [{ of: 'upload', status: 'ok', uuid: 'answered' }],
     find: [{ of: 'find', uuid: 'found' }],
     prepare: [{ of: 'prepare', status: 'ok' }],
     read_status: [
@@ -189,7 +189,7 @@ function checkBounded({ end, effects, state }: LifeEnd): void {
 describe('a life', () => {
   it('without faults uploads, prepares, launches and exports once', () => {
     const { state, effects } = live(serviceWith({}));
-    expect(state).toMatchObject({ stage: 'exported', uuid: 'told', attempt: 1 });
+    expect(state).toMatchObject({ stage: 'exported', uuid: 'answered', attempt: 1 });
     expect(effects).toEqual({
       upload: 1,
       find: 0,
@@ -347,7 +347,7 @@ function likely(state: BatchState): BatchEvent {
     case 'done':
       return { of: 'export', result: 'broken' };
     default:
-      return { of: 'upload', status: 'ok', uuid: 'told' };
+      return { of: 'upload', status: 'ok', uuid: 'answered' };
   }
 }
 

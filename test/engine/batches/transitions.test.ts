@@ -123,7 +123,10 @@ describe('a batch that is too large', () => {
   });
 
   it('is split when its preparation says so, and its upload is remembered', () => {
-    expect(learn(stateOf.uploaded, tooLarge(9))).toMatchObject({ stage: 'split', uuid: 'told' });
+    expect(learn(stateOf.uploaded, tooLarge(9))).toMatchObject({
+      stage: 'split',
+      uuid: 'answered',
+    });
   });
 
   it('is never split when a launch of it may have been paid', () => {
@@ -151,7 +154,7 @@ describe('an upload', () => {
   const uploading = stateOf.uploading;
 
   it('is elected by the uuid of its answer', () => {
-    expect(learn(uploading, { of: 'upload', status: 'ok', uuid: 'told' })).toEqual({
+    expect(learn(uploading, { of: 'upload', status: 'ok', uuid: 'answered' })).toEqual({
       ...electedAs,
       stage: 'uploaded',
     });
@@ -254,7 +257,7 @@ describe('a preparation', () => {
     expect(learn(stateOf.uploaded, prepare('parse_error'))).toMatchObject({
       stage: 'failed',
       reason: 'parse_error',
-      uuid: 'told',
+      uuid: 'answered',
     });
   });
 });
@@ -276,7 +279,7 @@ describe('a launch', () => {
       expect(learn(state, status('verification_ongoing')).stage).toBe('verifying');
       expect(learn(state, status('verification_done')).stage).toBe('done');
       const again = learn(state, status('ready_for_verification'));
-      expect(again).toMatchObject({ stage: 'ready', uuid: 'told', doubt: true, launches: 1 });
+      expect(again).toMatchObject({ stage: 'ready', uuid: 'answered', doubt: true, launches: 1 });
       expect(mayHaveLaunched(again)).toBe(true);
     },
   );
@@ -348,10 +351,10 @@ describe('a launch', () => {
     const once = learnAll(stateOf.verifying, ...times(bounds.readiesAfterLaunch - 1, ready));
     expect(once.stage).toBe('verifying');
     expect(learn(once, status('verification_ongoing'))).toEqual(stateOf.verifying);
-    expect(learn(once, ready)).toMatchObject({ stage: 'ready', uuid: 'told', doubt: true });
+    expect(learn(once, ready)).toMatchObject({ stage: 'ready', uuid: 'answered', doubt: true });
   });
 
-  it('that is said to be parsing waits until it is ready, in doubt', () => {
+  it('that is reported to be parsing waits until it is ready, in doubt', () => {
     const state = learn(stateOf.launching, status('parsing_content'));
     expect(state).toMatchObject({ stage: 'parsing', prepared: true, doubt: true });
   });
@@ -408,7 +411,7 @@ describe('a batch that is not found', () => {
       expect(learnAll(stateOf[stage], ...times(bounds.misses, missing))).toMatchObject({
         stage: 'failed',
         reason: 'batch_missing',
-        uuid: 'told',
+        uuid: 'answered',
         launched: true,
       });
     },
@@ -433,7 +436,7 @@ describe('an internal error', () => {
     expect(learn({ ...stateOf.parsing, attempt: 2, fresh: 1 }, broken)).toMatchObject({
       stage: 'failed',
       reason: 'internal_error',
-      uuid: 'told',
+      uuid: 'answered',
       launched: false,
     });
   });
@@ -442,7 +445,7 @@ describe('an internal error', () => {
     expect(learn(stateOf[stage], broken)).toMatchObject({
       stage: 'failed',
       reason: 'internal_error',
-      uuid: 'told',
+      uuid: 'answered',
       launched: true,
     });
   });

@@ -299,7 +299,7 @@ describe('what a list holds', () => {
     expect(leftOut).toMatchObject([{ name: 'phones', why: 'lists' }]);
   });
 
-  it('is told by its cells alone where the name says nothing', () => {
+  it('is recognized by its cells alone where the name says nothing', () => {
     expect(judge('#1|#2|#3\nAda|ada@acme.example|+44 20 7946 0123')).toMatchObject({
       email: ['#2'],
       phone: ['#3'],

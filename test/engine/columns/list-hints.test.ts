@@ -8,7 +8,7 @@ import {
 
 const address = { email: 'good1@sluice.test' };
 
-/** What is said before a list is sent. */
+/** What is reported before a list is sent. */
 async function noticed(
   rows: readonly object[],
   suppress: readonly SuppressList[] = [],

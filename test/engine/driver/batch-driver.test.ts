@@ -25,7 +25,7 @@ describe('driveBatch', () => {
     expectPaidOnce(service);
   });
 
-  it('writes every stage down, with the name and, when it is told, the charge', async () => {
+  it('writes every stage down, with the name and, when it is given, the charge', async () => {
     const { driving } = await drive();
     expect(driving.stages()).toEqual([
       'uploading',
@@ -108,9 +108,9 @@ describe('driveBatch', () => {
   });
 
   it('says once that the batch is through its preparation', async () => {
-    let told = 0;
-    await drive({ polls: 3 }, { onPrepared: () => (told += 1) });
-    expect(told).toBe(1);
+    let reported = 0;
+    await drive({ polls: 3 }, { onPrepared: () => (reported += 1) });
+    expect(reported).toBe(1);
   });
 
   it('has nothing to do for a batch at its end', async () => {

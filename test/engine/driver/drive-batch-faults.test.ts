@@ -667,7 +667,7 @@ describe('an export', () => {
     },
   );
 
-  it('that is refused while its batch is said to be verified still waits for that', async () => {
+  it('that is refused while its batch is reported to be verified still waits for that', async () => {
     let readings = 0;
     const service = new FakeService({
       faultOf: ({ operation, ofItsKind }) => {

@@ -33,7 +33,7 @@ export function makeBatch(id = 0, addresses = 2, type: VerificationType = 'email
   };
 }
 
-/** What a driver wants beside the service; all that it was told is kept. */
+/** What a driver wants beside the service; all that it was notified is kept. */
 export class Driving {
   readonly clock = new TestClock();
   readonly abort = new AbortController();

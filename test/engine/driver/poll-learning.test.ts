@@ -54,10 +54,10 @@ describe('PollEstimator', () => {
     const [first, second] = [pace.begin('parsing', emails(1)), pace.begin('parsing', emails(1))];
     const guessMs = first.firstWaitMs(intervalMs);
     expect(second.firstWaitMs(intervalMs)).toBe(guessMs);
-    let told = 0;
-    second.onLearnt(() => (told += 1));
+    let reported = 0;
+    second.onLearnt(() => (reported += 1));
     first.look(guessMs);
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
     expect(second.firstWaitMs(intervalMs)).toBe(guessMs + intervalMs / 2);
     second.look(20_000);
     expect(pace.begin('parsing', emails(1)).firstWaitMs(intervalMs)).toBe(22_000);
@@ -121,16 +121,16 @@ describe('PollEstimator', () => {
       pace.begin('parsing', emails(1000)),
       pace.begin('parsing', emails(1000)),
     ];
-    let told = 0;
-    const stop = second.onLearnt(() => (told += 1));
+    let reported = 0;
+    const stop = second.onLearnt(() => (reported += 1));
     expect(second.enoughMs).toBe(Infinity);
     first.look(40);
-    told = 0;
+    reported = 0;
     first.end(true, intervalMs);
-    expect([told, second.enoughMs]).toEqual([1, 60]);
+    expect([reported, second.enoughMs]).toEqual([1, 60]);
     stop();
     looked(pace.begin('parsing', emails(1000)), 30);
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
   });
 
   it('keeps stages and sizes apart, but takes another size for a guess', () => {
@@ -150,11 +150,11 @@ describe('PollEstimator', () => {
     looked(pace.begin('parsing', emails(10)), 100);
     const [first, second] = [pace.begin('parsing', emails(10)), pace.begin('parsing', emails(10))];
     expect([first, second].map((timing) => timing.firstWaitMs(intervalMs))).toEqual([130, 130]);
-    let told = 0;
-    second.onLearnt(() => (told += 1));
+    let reported = 0;
+    second.onLearnt(() => (reported += 1));
     first.look(130);
     first.miss();
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
     expect(second.firstWaitMs(intervalMs)).toBe(195);
   });
 

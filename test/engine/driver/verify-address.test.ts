@@ -113,15 +113,15 @@ describe('a single address', () => {
     const stop = new AbortController();
     const server = await startServer(() => stop.abort());
     const client = createTestClient(server.baseUrl);
-    const said = async (signal: AbortSignal): Promise<string[]> => {
+    const reported = async (signal: AbortSignal): Promise<string[]> => {
       const all: string[] = [];
       const onSent = (sent: string): void => void all.push(sent);
       const options = { client, email: 'a@b.example', country: 'US', signal, onSent } as const;
       expect(await caught(verifyAddress(options))).toBe(signal.reason);
       return all;
     };
-    expect((await said(AbortSignal.abort())).at(-1)).toBe('no');
-    expect((await said(stop.signal)).at(-1)).toBe('unknown');
+    expect((await reported(AbortSignal.abort())).at(-1)).toBe('no');
+    expect((await reported(stop.signal)).at(-1)).toBe('unknown');
     expect(server.seen).toHaveLength(1);
   });
 

@@ -167,7 +167,7 @@ describe('a history', () => {
     await expect(nights.night(goodNames(9), { maxCredits: 3 })).rejects.toMatchObject({
       code: 'budget_exhausted',
     });
-    // By now it holds what the run itself was told, the first four are too old, and it may be gone.
+    // By now it holds what the run itself was notified, the first four are too old, and it may be gone.
     const clock = daysLater(40);
     await expect(nights.night(goodNames(9), { maxCredits: 4, clock })).rejects.toMatchObject({
       code: 'budget_exhausted',
@@ -177,7 +177,7 @@ describe('a history', () => {
     const summary = await nights.night(goodNames(9), { clock });
     expect(summary.email).toMatchObject({ addresses: 9, from_history: 4 });
     expect((await nights.charges()).toSorted()).toEqual(goodNames(9));
-    // The new history knows what this run was told, of which the first batch is 40 days old by now, and
+    // The new history knows what this run was notified, of which the first batch is 40 days old by now, and
     // not what the old one knew.
     await nights.night(goodNames(9), { clock });
     expect((await nights.charges()).slice(9).toSorted()).toEqual(goodNames(7));

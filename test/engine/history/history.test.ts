@@ -34,7 +34,7 @@ const record = {
   wrong: { valid: false, wrong: true, unknown: false, quality: 'bad' },
   unknown: { valid: false, wrong: false, unknown: true, quality: 'unknown' },
 } as const;
-type Told = keyof typeof record | 'no_result' | 'failed';
+type Reported = keyof typeof record | 'no_result' | 'failed';
 
 async function open(options: Partial<HistoryOptions> = {}): Promise<History> {
   const history = await History.open({ path, service: 'https://one.test', ...options });
@@ -59,12 +59,12 @@ async function copyOf(file: string): Promise<string> {
 async function keep(
   history: History,
   batchUuid: string,
-  told: Readonly<Record<string, Told>>,
+  reported: Readonly<Record<string, Reported>>,
   atMs = Date.now(),
 ): Promise<void> {
   const outcomes = new OutcomeTable();
   async function* results(): AsyncGenerator<AddressResult> {
-    for (const [key, what] of Object.entries(told)) {
+    for (const [key, what] of Object.entries(reported)) {
       const outcome =
         what === 'no_result' || what === 'failed'
           ? outcomes.idOf(what, what === 'failed' ? 'internal_error' : 'no_record')
@@ -72,7 +72,7 @@ async function keep(
       yield { group, key, outcome };
     }
   }
-  const addresses = Object.keys(told).length;
+  const addresses = Object.keys(reported).length;
   await history.keep({ batchUuid, atMs, addresses, outcomes, results: results() });
 }
 
@@ -93,7 +93,7 @@ function ask(history: History, keys: readonly string[]): Readonly<Record<string,
 }
 
 describe('a history', () => {
-  it('gives back what it was told last, over any number of openings', async () => {
+  it('gives back what it was notified last, over any number of openings', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -107,11 +107,11 @@ describe('a history', () => {
         async (nights) => {
           await rm(path, { force: true });
           const expected: Record<string, unknown> = {};
-          for (const [night, told] of nights.entries()) {
+          for (const [night, reports] of nights.entries()) {
             const history = await History.open({ path, service: 's', files });
-            await keep(history, `uuid-${night}`, told);
+            await keep(history, `uuid-${night}`, reports);
             await history.close();
-            for (const [key, what] of Object.entries(told)) expected[key] = record[what].quality;
+            for (const [key, what] of Object.entries(reports)) expected[key] = record[what].quality;
           }
           const history = await History.open({ path, service: 's', files });
           expect(ask(history, Object.keys(expected))).toEqual(expected);
@@ -235,12 +235,12 @@ describe('a history', () => {
   });
 
   it('is written anew when most of it is superseded', async () => {
-    const told = Object.fromEntries(
+    const reported = Object.fromEntries(
       Array.from({ length: 30_000 }, (_, index) => [`a${index}`, 'valid' as const]),
     );
     for (let night = 0; night < 3; night += 1) {
       const history = await History.open({ path, service: 's' });
-      await keep(history, `uuid-${night}`, told);
+      await keep(history, `uuid-${night}`, reported);
       await history.close();
     }
     const sizeBefore = (await readFile(path)).length;

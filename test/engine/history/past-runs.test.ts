@@ -68,7 +68,7 @@ describe('runs with a history', () => {
     await expect(nights.runWith(goodNames(4), { history })).rejects.toThrow('no space');
     await nights.runWith(goodNames(4), { history });
     expect(keepRun).toHaveBeenCalledTimes(2);
-    // What the end of a run is told again takes the place of what was told before.
+    // What the end of a run is reported again takes the place of what was notified before.
     const calls = keepRun.mock.calls.slice();
     for (const call of calls) await history.keepRun(...call);
     expect((await history.stats()).saved).toEqual({ runs: 2, email: 4, phone: 0 });

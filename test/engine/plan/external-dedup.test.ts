@@ -31,7 +31,7 @@ function planning(): Planning {
   });
 }
 
-async function told(planned: Planning, tickets: readonly number[]) {
+async function reported(planned: Planning, tickets: readonly number[]) {
   const batches: unknown[] = [];
   for (const batch of planned.batches()) {
     const { id, group, addresses, sizeBytes, checksum } = batch;
@@ -67,7 +67,7 @@ async function plannedByPartitions(
   for (const ticket of later) {
     tickets.push(ticket === laterTicket ? ((await numbered.next(1))[0] ?? -1) : ticket);
   }
-  return told(planned, tickets);
+  return reported(planned, tickets);
 }
 
 function planOf(planned: Planning, rows: readonly (readonly CellText[])[]): Uint32Array {
@@ -86,7 +86,7 @@ describe('ExternalDedup', () => {
           const inMemory = planning();
           const tickets = chunks.flatMap((rows) => [...planOf(inMemory, rows)]);
           expect(await plannedByPartitions(chunks, { from, windowCells, pieceBytes })).toEqual(
-            await told(inMemory, tickets),
+            await reported(inMemory, tickets),
           );
         },
       ),
@@ -105,7 +105,7 @@ describe('ExternalDedup', () => {
     const tickets = [...planOf(inMemory, names)];
     const chunks = [names.slice(0, 10_000), names.slice(10_000)];
     const options = { from: 1, windowCells: 20_000, pieceBytes: 50_000 };
-    expect(await plannedByPartitions(chunks, options)).toEqual(await told(inMemory, tickets));
+    expect(await plannedByPartitions(chunks, options)).toEqual(await reported(inMemory, tickets));
   });
 });
 

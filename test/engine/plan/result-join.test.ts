@@ -34,7 +34,7 @@ function planned(...cells: readonly string[]) {
     planning,
     batch,
     /** Bucket and, of a record, its quality, for each cell. */
-    told: () =>
+    reported: () =>
       tickets.map((ticket) => {
         const outcome = planning.book.outcome(ticket);
         if (outcome < 0) return 'pending';
@@ -46,25 +46,25 @@ function planned(...cells: readonly string[]) {
 
 describe('ResultJoin', () => {
   it('gives every row of an address its record, however the row writes it', async () => {
-    const { planning, batch, told } = planned('Ann@x.test', 'b@x.test', ' ann@X.test ');
+    const { planning, batch, reported } = planned('Ann@x.test', 'b@x.test', ' ann@X.test ');
     await planning.join.settle(batch, {
       results: exportOf([
         ['b@x.test', 'bad'],
         ['Ann@x.test', 'good'],
       ]),
     });
-    expect(told()).toEqual(['verified good', 'verified bad', 'verified good']);
+    expect(reported()).toEqual(['verified good', 'verified bad', 'verified good']);
   });
 
   it('finds keys that come back in another form', async () => {
-    const { planning, batch, told } = planned('Ann@x.test', 'ü@x.test');
+    const { planning, batch, reported } = planned('Ann@x.test', 'ü@x.test');
     await planning.join.settle(batch, {
       results: exportOf([
         [' ANN@X.TEST', 'good'],
         ['u\u0308@x.test', 'risky'],
       ]),
     });
-    expect(told()).toEqual(['verified good', 'verified risky']);
+    expect(reported()).toEqual(['verified good', 'verified risky']);
   });
 
   it('finds phones that lost their plus, or came back in national form', async () => {
@@ -91,30 +91,30 @@ describe('ResultJoin', () => {
   });
 
   it('gives addresses without a record no result', async () => {
-    const { planning, batch, told } = planned('a@x.test', 'not an address');
+    const { planning, batch, reported } = planned('a@x.test', 'not an address');
     await planning.join.settle(batch, { results: exportOf([['a@x.test', 'good']]) });
-    expect(told()).toEqual(['verified good', 'no_result no_record']);
+    expect(reported()).toEqual(['verified good', 'no_result no_record']);
   });
 
   it('gives all addresses of a failed batch its reason', async () => {
-    const { planning, batch, told } = planned('a@x.test', 'b@x.test', 'a@x.test');
+    const { planning, batch, reported } = planned('a@x.test', 'b@x.test', 'a@x.test');
     await planning.join.settle(batch, { failure: 'internal_error' });
     const failed = 'failed internal_error';
-    expect(told()).toEqual([failed, failed, failed]);
+    expect(reported()).toEqual([failed, failed, failed]);
   });
 
   it('says of a batch that is not at its end that it is not finished, and no other word', async () => {
     const unfinished = planned('a@x.test');
     unfinished.planning.join.settleUnfinished(unfinished.batch);
-    expect(unfinished.told()).toEqual(['failed not_finished']);
+    expect(unfinished.reported()).toEqual(['failed not_finished']);
     const finished = planned('a@x.test');
     await finished.planning.join.settle(finished.batch, { failure: 'parse_error' });
     finished.planning.join.settleUnfinished(finished.batch);
-    expect(finished.told()).toEqual(['failed parse_error']);
+    expect(finished.reported()).toEqual(['failed parse_error']);
   });
 
   it('settles nothing by matching, and the same by what was matched', async () => {
-    const { planning, batch, told } = planned('a@x.test', 'b@x.test');
+    const { planning, batch, reported } = planned('a@x.test', 'b@x.test');
     const matched = await planning.join.match(
       batch,
       exportOf([
@@ -123,9 +123,9 @@ describe('ResultJoin', () => {
       ]),
     );
     expect(matched).toMatchObject({ records: 2, extra: 1, repeated: 0, ambiguous: 0 });
-    expect(told()).toEqual(['pending', 'pending']);
+    expect(reported()).toEqual(['pending', 'pending']);
     await planning.join.settle(batch, { results: matched });
-    expect(told()).toEqual(['verified good', 'no_result no_record']);
+    expect(reported()).toEqual(['verified good', 'no_result no_record']);
   });
 
   it('names results by lines and by numbers alike, in whatever order they come', async () => {
@@ -148,12 +148,12 @@ describe('ResultJoin', () => {
       'a@x.test': { valid: true, wrong: false, unknown: false, quality: 'good' },
     });
     for (let end = 0; end < text.length; end += 1) {
-      const { planning, batch, told } = planned('a@x.test');
+      const { planning, batch, reported } = planned('a@x.test');
       const settling = planning.join.settle(batch, { results: openerOf(text.slice(0, end)) });
       await expect(settling).rejects.toBeInstanceOf(ContractError);
-      expect(told()).toEqual(['pending']);
+      expect(reported()).toEqual(['pending']);
       await planning.join.settle(batch, { results: openerOf(text) });
-      expect(told()).toEqual(['verified good']);
+      expect(reported()).toEqual(['verified good']);
     }
   });
 
@@ -181,7 +181,7 @@ describe('ResultJoin', () => {
   });
 
   it('settles conflicting keys by the line that was sent, and never by a guess', async () => {
-    const { planning, batch, told } = planned('Ann@x.test', 'b@x.test');
+    const { planning, batch, reported } = planned('Ann@x.test', 'b@x.test');
     await planning.join.settle(batch, {
       results: exportOf([
         ['ann@x.test', 'bad'],
@@ -190,11 +190,11 @@ describe('ResultJoin', () => {
         ['B@X.test', 'good'],
       ]),
     });
-    expect(told()).toEqual(['verified good', 'no_result no_record']);
+    expect(reported()).toEqual(['verified good', 'no_result no_record']);
   });
 
   it('reads the lines that were sent however their bytes are cut', async () => {
-    const { planning, batch, told } = planned('Änn@x.test', 'b@x.test', 'Ćarl@x.test');
+    const { planning, batch, reported } = planned('Änn@x.test', 'b@x.test', 'Ćarl@x.test');
     const [bytes] = batch.open() as readonly Uint8Array[];
     for (let length = 1; length < 8; length += 1) {
       const chunks = cutEvery(bytes ?? new Uint8Array(), length);
@@ -210,18 +210,18 @@ describe('ResultJoin', () => {
       expect(matched).toMatchObject({ records: 4, ambiguous: 0 });
       if (length === 7) await planning.join.settle(batch, { results: matched });
     }
-    expect(told()).toEqual(['verified good', 'no_result no_record', 'verified bad']);
+    expect(reported()).toEqual(['verified good', 'no_result no_record', 'verified bad']);
   });
 
   it('takes keys that objects keep for themselves as data', async () => {
-    const { planning, batch, told } = planned('__proto__', 'constructor', 'toString');
+    const { planning, batch, reported } = planned('__proto__', 'constructor', 'toString');
     await planning.join.settle(batch, {
       results: exportOf([
         ['__proto__', 'good'],
         ['constructor', 'bad'],
       ]),
     });
-    expect(told()).toEqual(['verified good', 'verified bad', 'no_result no_record']);
+    expect(reported()).toEqual(['verified good', 'verified bad', 'no_result no_record']);
   });
 
   it('gives each line of any batch its own record, whatever the order', async () => {
@@ -244,9 +244,9 @@ describe('ResultJoin', () => {
           const turned = [...records.slice(first), ...records.slice(0, first)];
           await planning.join.settle(batch, { results: exportOf(turned) });
           for (const ticket of tickets) {
-            const told = planning.tell(ticket);
-            if (told.startsWith('not_submitted')) continue;
-            expect(told).toContain(`quality-${ticket}`);
+            const reports = planning.tell(ticket);
+            if (reports.startsWith('not_submitted')) continue;
+            expect(reports).toContain(`quality-${ticket}`);
           }
         },
       ),
@@ -260,48 +260,51 @@ describe('the parts of a batch', () => {
     exportOf(indexes.map((index) => [`A${index}@x.test`, `good ${index}`]));
 
   it('tell of their own lines alone, in whatever order they end', async () => {
-    const { planning, batch, told } = planned(...cells);
+    const { planning, batch, reported } = planned(...cells);
     const [first, second] = await halveBatch(batch);
     const [third, fourth] = await halveBatch(second);
     await planning.join.settle(third, { results: good(5) });
     const none = 'no_result no_record';
     const rest = (word: string) => Array<string>(4).fill(word);
-    expect(told()).toEqual([...rest('pending'), none, 'verified good 5', 'pending']);
+    expect(reported()).toEqual([...rest('pending'), none, 'verified good 5', 'pending']);
     await planning.join.settle(first, { failure: 'internal_error' });
     await planning.join.settle(fourth, { results: good(6) });
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       ...rest('failed internal_error'),
       none,
       'verified good 5',
       'verified good 6',
     ]);
     planning.join.settleUnfinished(batch);
-    expect(told()).not.toContain('failed not_finished');
+    expect(reported()).not.toContain('failed not_finished');
   });
 
   it('have no say in the addresses of others, whatever their exports hold', async () => {
-    const { planning, batch, told } = planned(...cells);
+    const { planning, batch, reported } = planned(...cells);
     const [first, second] = await halveBatch(batch);
     const matched = await planning.join.match(second, good(0, 3, 4, 5, 6));
     expect([matched.numbers.length, matched.extra]).toEqual([3, 2]);
     await planning.join.settle(second, { results: matched });
     await planning.join.settle(first, { results: good(1, 2, 3, 4) });
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       'no_result no_record',
       ...[1, 2, 3, 4, 5, 6].map((index) => `verified good ${index}`),
     ]);
   });
 
   it('leave to what is not finished what none of them has told', async () => {
-    const { planning, batch, told } = planned(...cells);
+    const { planning, batch, reported } = planned(...cells);
     const [, second] = await halveBatch(batch);
     await planning.join.settle(second, { results: good(4, 5, 6) });
     planning.join.settleUnfinished(batch);
     const unfinished = Array<string>(4).fill('failed not_finished');
-    expect(told()).toEqual([...unfinished, ...[4, 5, 6].map((index) => `verified good ${index}`)]);
+    expect(reported()).toEqual([
+      ...unfinished,
+      ...[4, 5, 6].map((index) => `verified good ${index}`),
+    ]);
   });
 
-  it('are told apart among the addresses of other batch groups and types', async () => {
+  it('are distinguished among the addresses of other batch groups and types', async () => {
     const columns = [
       { type: 'email', position: 0 },
       { type: 'phone', position: 1 },

@@ -69,11 +69,11 @@ export function reference(bytes: Buffer): Map<string, unknown> | 'refused' {
 /** A reading in the reference's words. Where sections and records share a key, who is last is open. */
 export function retold(
   reading: Reading | string,
-  told: Map<string, unknown> | 'refused',
+  reported: Map<string, unknown> | 'refused',
 ): Map<string, unknown> | 'refused' {
   // JSON.parse never sees bytes that are no UTF-8: they are repaired before.
-  if (typeof reading === 'string') return reading.includes('UTF-8') ? told : 'refused';
+  if (typeof reading === 'string') return reading.includes('UTF-8') ? reported : 'refused';
   const last = new Map<string, unknown>(reading.found);
-  const isOpen = reading.others > 0 && told !== 'refused' && told.size < last.size;
-  return isOpen ? told : last;
+  const isOpen = reading.others > 0 && reported !== 'refused' && reported.size < last.size;
+  return isOpen ? reported : last;
 }

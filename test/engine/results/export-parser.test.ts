@@ -194,7 +194,7 @@ describe('sections', () => {
     }
   });
 
-  it('are told from records by the flags, not by their names', async () => {
+  it('are recognized from records by the flags, not by their names', async () => {
     const text = `{"details":${record},"statistics":{"valid":1,"wrong":false,"unknown":false}}`;
     expect((await readText(text)).found).toEqual([['details', emailValues()]]);
   });

@@ -44,7 +44,7 @@ describe('outcomes without a record', () => {
 });
 
 describe('outcomes with a record', () => {
-  it('are told apart by the known fields alone', () => {
+  it('are distinguished by the known fields alone', () => {
     const table = new OutcomeTable();
     const id = table.idOfRecord('email', emailRecordOf('a@example.com'));
     expect(table.idOfRecord('email', emailRecordOf('b@example.com', { later: 1 }))).toBe(id);

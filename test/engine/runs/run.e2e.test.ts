@@ -79,7 +79,7 @@ async function expectPaidOnce(): Promise<void> {
 
 describe('a status that is not known', () => {
   it.each(['durable', 'streaming'])(
-    'is told of once, when it is first seen, by a %s run',
+    'is reported once, when it is first seen, by a %s run',
     async (kind) => {
       const what = { answer: { json: { status: 'queued' } } };
       const faults = [{ operation: 'batchStatus' as const, times: 3, what }];
@@ -87,7 +87,7 @@ describe('a status that is not known', () => {
       const own = new Client(odd.service);
       onTestFinished(async () => own.close());
       await writeFile(join(folder, 'list.csv'), list);
-      const told: unknown[] = [];
+      const reported: unknown[] = [];
       const options = {
         source: fileSource(join(folder, 'list.csv')),
         sink: fileSink(join(folder, 'out.csv')),
@@ -97,15 +97,16 @@ describe('a status that is not known', () => {
         batchSize: 3,
         pollIntervalMs: 1,
         onProgress: (progress: RunProgress) => {
-          if (progress.stage === 'notice') told.push([progress.code, progress.fields['status']]);
-          if (progress.stage === 'batch' && progress.mayHaveLaunched) told.push('launched');
+          if (progress.stage === 'notice')
+            reported.push([progress.code, progress.fields['status']]);
+          if (progress.stage === 'batch' && progress.mayHaveLaunched) reported.push('launched');
         },
       };
       await (kind === 'durable'
         ? run({ ...options, stateDir: join(folder, 'run') })
         : streamRun(options));
-      expect(told.slice(0, 2)).toEqual([['unknown_status', 'queued'], 'launched']);
-      expect(told.filter((each) => each !== 'launched')).toHaveLength(1);
+      expect(reported.slice(0, 2)).toEqual([['unknown_status', 'queued'], 'launched']);
+      expect(reported.filter((each) => each !== 'launched')).toHaveLength(1);
     },
   );
 });
@@ -151,9 +152,9 @@ describe('what a run keeps', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
   });
 
-  it('never holds the key, nor is there one in what is told or thrown', async () => {
-    const told: unknown[] = [];
-    const onProgress = (progress: RunProgress): void => void told.push(progress);
+  it('never holds the key, nor is there one in what is reported or thrown', async () => {
+    const reports: unknown[] = [];
+    const onProgress = (progress: RunProgress): void => void reports.push(progress);
     const error: unknown = await verify({ maxCredits: 3, onProgress }).catch(
       (thrown: unknown) => thrown,
     );
@@ -165,7 +166,7 @@ describe('what a run keeps', () => {
     const journal = await readFile(join(folder, 'run', 'journal'), 'utf8');
     expect(journal).not.toContain('canary');
     const summary = await verify({ onProgress });
-    const everything = inspect([told, error, summary], { depth: 20, showHidden: true });
+    const everything = inspect([reports, error, summary], { depth: 20, showHidden: true });
     expect(everything).not.toContain(canaryKey);
     expect(everything).not.toContain(canaryAddress);
     for (const path of await filesBelow(folder)) {
@@ -185,30 +186,30 @@ describe('a run that was killed behind its output', () => {
     });
   }
 
-  it('is told again and only tidied up, with the output as it stands', async () => {
+  it('is reported again and only tidied up, with the output as it stands', async () => {
     await expect(verify({ files: killedAtTheEnd() })).rejects.toMatchObject({
       code: 'output_failed',
     });
     const output = await readFile(join(folder, 'out.csv'));
     await writeFile(join(folder, 'out.csv'), 'mine by now\n');
-    const told = await verify();
-    expect(told).toMatchObject({ rows: 6, email: { addresses: 6, buckets: { verified: 6 } } });
+    const reported = await verify();
+    expect(reported).toMatchObject({ rows: 6, email: { addresses: 6, buckets: { verified: 6 } } });
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('mine by now\n');
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     expect(output.toString()).toContain(canaryAddress);
     await expectPaidOnce();
   });
 
-  it('is told again when the telling failed, too', async () => {
-    const told: Summary[] = [];
+  it('is reported again when the telling failed, too', async () => {
+    const reported: Summary[] = [];
     const onSummary = async (summary: Summary): Promise<void> => {
-      told.push(summary);
+      reported.push(summary);
       expect(await readdir(folder)).toContain('run');
-      if (told.length === 1) throw new Error('nobody listens');
+      if (reported.length === 1) throw new Error('nobody listens');
     };
     await expect(verify({ onSummary })).rejects.toThrow('nobody listens');
-    expect(await verify({ onSummary })).toEqual(told[0]);
-    expect(told[1]).toEqual(told[0]);
+    expect(await verify({ onSummary })).toEqual(reported[0]);
+    expect(reported[1]).toEqual(reported[0]);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     await expectPaidOnce();
   });
@@ -421,7 +422,7 @@ describe('an output whose folder goes away in the middle of a run', () => {
 describe('a callback that fails before the state is removed', () => {
   const beforeRemoval = async (): Promise<void> => Promise.reject(new Error('the log is full'));
 
-  it('is told of once, and the run ends as it would without', async () => {
+  it('is reported once, and the run ends as it would without', async () => {
     const notices: (string | null)[] = [];
     await verify({
       beforeRemoval,

@@ -86,13 +86,13 @@ async function keep(store: RunStore, batch: Batch, kept: LineResults): Promise<v
   await (await claimOne(store, batch)).keepResults(kept, outcomes);
 }
 
-/** What a process is told of the budget counts from now on, also for what others reserve. */
+/** What a process is notified of the budget counts from now on, also for what others reserve. */
 async function limit(store: RunStore, most: number | null): Promise<void> {
   await store.record({ entry: 'budget', most });
 }
 
 /** Results as another process sees them, which numbers outcomes in its own way. */
-async function told(
+async function reported(
   store: RunStore,
   batch: Batch,
 ): Promise<readonly (readonly [number, string])[]> {
@@ -102,7 +102,7 @@ async function told(
   if (!('lines' in read)) throw new Error('they were kept by line');
   return Array.from(read.lines, (line, at) => [line, table.get(read.outcomes[at] ?? -1).reason]);
 }
-const whatWasTold = [
+const reportedBy = [
   [3, 'no_record'],
   [4_000_000_000, 'batch_failed'],
   [0, 'no_record'],
@@ -224,9 +224,9 @@ export function describeRunStore<Store extends RunStore>(
         await keep(store, part, otherResults);
       });
       await inProcess(async (store) => {
-        expect(await told(store, whole)).toEqual(whatWasTold);
-        expect(await told(store, whole)).toEqual(whatWasTold);
-        expect(await told(store, part)).toEqual([[7, 'batch_failed']]);
+        expect(await reported(store, whole)).toEqual(reportedBy);
+        expect(await reported(store, whole)).toEqual(reportedBy);
+        expect(await reported(store, part)).toEqual([[7, 'batch_failed']]);
       });
     });
 
@@ -236,11 +236,11 @@ export function describeRunStore<Store extends RunStore>(
         await begin(store, runEntry);
         const claim = await claimOne(store, whole);
         await claim.keepResults(none, outcomes);
-        expect(await told(store, whole)).toEqual([]);
+        expect(await reported(store, whole)).toEqual([]);
         await claim.keepResults(results, outcomes);
       });
       await inProcess(async (store) => {
-        expect(await told(store, whole)).toEqual(whatWasTold);
+        expect(await reported(store, whole)).toEqual(reportedBy);
       });
     });
 
@@ -253,7 +253,7 @@ export function describeRunStore<Store extends RunStore>(
       });
       const store = await openAnew();
       expect(store.state.run).toEqual(runEntry);
-      await expect(told(store, whole)).rejects.toThrow();
+      await expect(reported(store, whole)).rejects.toThrow();
       await store.clear();
       await store.remove();
       expect((await inProcess(async (next) => next.state)).run).toBeUndefined();
@@ -457,7 +457,7 @@ function describeSharing<Store extends RunStore>(
       await two.close();
     });
 
-    it('reserves for all of them together, within what the newest was told', async () => {
+    it('reserves for all of them together, within what the newest was notified', async () => {
       await withStores(2, async ([one, two]) => {
         const ours = await claimOne(one as Store, whole);
         const theirs = await claimOne(two as Store, other);
@@ -507,14 +507,14 @@ function describeSharing<Store extends RunStore>(
       await withStores(2, async ([one, two]) => {
         const claim = await claimOne(one as Store, whole);
         const stage = () => two?.state.batches.get(batchLabel(whole))?.state.stage;
-        const heard = until(two, () => stage() === 'ready');
+        const received = until(two, () => stage() === 'ready');
         await claim.record(progress(whole, ready));
         await outlastClaims();
-        await heard;
+        await received;
         expect(two?.state.batches.get(batchLabel(whole))?.state).toEqual(ready);
         await claim.record(progress(whole));
         await outlastClaims();
-        // What came before it was asked for is told at once.
+        // What came before it was asked for is notified at once.
         await until(two, () => stage() === 'exported');
         expect(two?.state.batches.get(batchLabel(whole))?.state).toEqual(exported);
       });
@@ -530,17 +530,17 @@ function describeSharing<Store extends RunStore>(
         const after = await claimOne(next as Store, whole);
         expect(after.entry?.state).toEqual(ready);
         await after.record(progress(whole, launching));
-        const said = [
+        const printed = [
           async () => before.record(progress(whole, planned)),
           async () => before.confirm(),
           async () => before.reserve(1e6),
           async () => before.keepResults(otherResults, outcomes),
         ];
-        for (const say of said) await expect(say()).rejects.toBeInstanceOf(ClaimRevokedError);
+        for (const say of printed) await expect(say()).rejects.toBeInstanceOf(ClaimRevokedError);
         expect(before.revoked?.aborted).toBe(true);
         await after.keepResults(results, outcomes);
         await after.record(progress(whole));
-        expect(await told(next as Store, whole)).toEqual(whatWasTold);
+        expect(await reported(next as Store, whole)).toEqual(reportedBy);
         // What it lets go of is not its own any more.
         await frozen.close();
         await after.confirm();
@@ -595,7 +595,7 @@ function describeSharing<Store extends RunStore>(
         expect(await three?.claim([other])).toEqual([]);
         await two?.clear();
         // Results that are not there any more are no damage.
-        await expect(told(one as Store, whole)).rejects.toBeInstanceOf(ClaimRevokedError);
+        await expect(reported(one as Store, whole)).rejects.toBeInstanceOf(ClaimRevokedError);
         expect(await three?.claim([other])).toEqual([]);
         expect(await three?.claimOutput()).toBeUndefined();
         await expect(held.record(progress(whole, launching))).rejects.toBeInstanceOf(
@@ -656,9 +656,9 @@ function describeSharing<Store extends RunStore>(
           await (one as unknown as SharedRunStore).joinPace({ account, intervalMs: 60_000 }),
           await (two as unknown as SharedRunStore).joinPace({ account, intervalMs: 0 }),
         ];
-        const heard: RateUpdate[] = [];
-        theirs.listen((update) => heard.push(update));
-        expect(heard).toEqual([{ intervalMs: 60_000, pausedMs: 0 }]);
+        const received: RateUpdate[] = [];
+        theirs.listen((update) => received.push(update));
+        expect(received).toEqual([{ intervalMs: 60_000, pausedMs: 0 }]);
         const slots = await Promise.all(
           [ours, theirs, theirs, ours].map(async (pace) => pace.takeSlot()),
         );
@@ -667,7 +667,7 @@ function describeSharing<Store extends RunStore>(
         for (const ms of apart) expect(Math.abs(ms)).toBeLessThan(30_000);
         ours.pause(600_000);
         await outlastClaims();
-        await expect.poll(() => heard.at(-1)?.pausedMs).toBeGreaterThan(500_000);
+        await expect.poll(() => received.at(-1)?.pausedMs).toBeGreaterThan(500_000);
         expect(await ours.takeSlot()).toBeGreaterThan(500_000);
       });
     });
@@ -796,9 +796,9 @@ function describeSharing<Store extends RunStore>(
 }
 
 /** Waits until a process has heard something of others, as it would without a clock of its own. */
-async function until(store: RunStore | undefined, isHeard: () => boolean): Promise<void> {
+async function until(store: RunStore | undefined, isReceived: () => boolean): Promise<void> {
   const { signal } = new AbortController();
-  while (!isHeard()) await store?.shared?.waitForUpdates(signal);
+  while (!isReceived()) await store?.shared?.waitForUpdates(signal);
 }
 
 function first<Item>([item]: readonly Item[]): Item {

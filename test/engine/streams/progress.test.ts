@@ -10,7 +10,7 @@ it('verify() tells how many rows went in and came out, and of each batch', async
     await client.close();
     await service.close();
   });
-  const told: VerifyProgress[] = [];
+  const reported: VerifyProgress[] = [];
   const batches: string[] = [];
   const rows = Readable.from(
     Array.from({ length: 250 }, (_, index) => ({ email: `good${index % 20}@sluice.test` })),
@@ -19,12 +19,12 @@ it('verify() tells how many rows went in and came out, and of each batch', async
   const stream = verify({
     client,
     ...options,
-    onProgress: (progress) => told.push(progress),
+    onProgress: (progress) => reported.push(progress),
     onBatch: ({ state }) => batches.push(state.stage),
   });
   const count = (await rows.pipe(stream).toArray()).length;
   expect(count).toBe(250);
-  const counted = told.flatMap((progress) => ('rows' in progress ? [progress] : []));
+  const counted = reported.flatMap((progress) => ('rows' in progress ? [progress] : []));
   expect(counted).toEqual([
     { stage: 'reading', rows: 100 },
     { stage: 'reading', rows: 200 },
@@ -33,11 +33,11 @@ it('verify() tells how many rows went in and came out, and of each batch', async
     { stage: 'writing', rows: 200 },
     { stage: 'written', rows: 250 },
   ]);
-  const stages = told.flatMap((one) => (one.stage === 'batch' ? [one.state.stage] : []));
+  const stages = reported.flatMap((one) => (one.stage === 'batch' ? [one.state.stage] : []));
   expect(stages).toEqual(batches);
   expect(stages.at(-1)).toBe('exported');
   // From the stage on that asks for a launch.
-  const mayHaveLaunched = told.flatMap((one) =>
+  const mayHaveLaunched = reported.flatMap((one) =>
     one.stage === 'batch' ? [one.mayHaveLaunched] : [],
   );
   expect(mayHaveLaunched).toEqual(stages.map((_, at) => at >= stages.indexOf('launching')));

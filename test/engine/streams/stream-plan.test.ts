@@ -50,13 +50,13 @@ test('the row that waits alone is old', () => {
 
 test('whoever listens hears of every release and every settled batch', () => {
   const window = createWindow();
-  const heard: number[] = [];
-  window.onChange(() => heard.push(window.underWay));
+  const received: number[] = [];
+  window.onChange(() => received.push(window.underWay));
   window.batchClosed();
   window.batchClosed();
   window.release(0, 0);
   window.batchSettled();
-  expect(heard).toEqual([2, 1]);
+  expect(received).toEqual([2, 1]);
 });
 
 test('a second listener is refused', () => {

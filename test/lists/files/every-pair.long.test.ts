@@ -134,13 +134,13 @@ async function verdicts(column: string): Promise<readonly Row[]> {
 describe.each(ends)('from %s', (from) => {
   it.each(ends)('to %s: every cell is there, and what the service says beside it', async (to) => {
     const { read, column } = await convert(from, to);
-    const said = await verdicts(column);
+    const reported = await verdicts(column);
     const own = from === 'txt' ? rows.map(({ email }) => ({ value: email })) : rows;
     const expected = own.map((row, n) => {
       const cells = Object.entries(row).map(
         ([name, value]) => [name, asRead(value, from, to)] as const,
       );
-      const all = new Map([...cells, ...Object.entries(said[n] ?? {})]);
+      const all = new Map([...cells, ...Object.entries(reported[n] ?? {})]);
       if (to === 'txt') return { value: row[column as keyof typeof row] };
       return Object.fromEntries(
         [...all].map(([name, value]) => [name, asWritten(value, to, from)]),

@@ -158,7 +158,7 @@ describe('a Parquet output', () => {
     ]);
   });
 
-  it('has text where values have nothing in common, and that is told', async () => {
+  it('has text where values have nothing in common, and that is reported', async () => {
     const rows = [
       { email: 'a@example.com', mixed: 1 },
       { email: 'b@example.com', mixed: 'one' },
@@ -204,8 +204,8 @@ describe('a Parquet input', () => {
 
   it('goes into a workbook with dates and numbers, and says what is text there', async () => {
     await makeParquet(at('in.parquet'), manyKinds);
-    const told = await carry(fileSource(at('in.parquet')), fileSink(at('out.xlsx')));
-    expect(told.map(([column]) => column)).toEqual(['tz', 'iv', 'j', 't', 'x']);
+    const reported = await carry(fileSource(at('in.parquet')), fileSink(at('out.xlsx')));
+    expect(reported.map(([column]) => column)).toEqual(['tz', 'iv', 'j', 't', 'x']);
     await carry(fileSource(at('out.xlsx')), fileSink(at('again.parquet')));
     expect(await types(at('again.parquet'))).toEqual([
       'email VARCHAR',
@@ -253,7 +253,7 @@ describe('a file named as a workbook', () => {
       { '_rels/.rels': root('xl/workbook.xml'), 'xl/workbook.xml': '<workbook/>' },
       /it has no worksheets/,
     ],
-  ])('is said to be what it is: %s', async (_, entries, words) => {
+  ])('is reported to be what it is: %s', async (_, entries, words) => {
     await writeFile(at('in.xlsx'), await zipOf(Object.entries(entries)));
     await expect(fileSource(at('in.xlsx')).open({ wanted: () => [] })).rejects.toThrow(words);
   });
@@ -332,18 +332,18 @@ describe('numbers of JSON lines', () => {
 });
 
 describe('a column that becomes text', () => {
-  it('is told once where two outputs share the rows', async () => {
+  it('is reported once where two outputs share the rows', async () => {
     const rows = [{ email: 'a@example.com', when: new Date('2024-02-29T10:00:00Z') }];
     const [output, rejects] = [fileSink(at('out.xlsx')), fileSink(at('rejects.xlsx'))];
     const sink = splitSink({ output, rejects, keep: {} });
     expect(await carry(rowsSource(rows), sink)).toEqual([['when', 'timestamp with zone']]);
   });
 
-  it('is told once, before anything is sent', async () => {
+  it('is reported once, before anything is sent', async () => {
     const service = await createService();
     const client = new Client(service);
-    const heard: unknown[] = [];
-    const onMessage = (message: unknown): void => void heard.push(message);
+    const received: unknown[] = [];
+    const onMessage = (message: unknown): void => void received.push(message);
     subscribe('sluice:run:column', onMessage);
     onTestFinished(async () => {
       unsubscribe('sluice:run:column', onMessage);
@@ -365,8 +365,8 @@ describe('a column that becomes text', () => {
       pollIntervalMs: 5,
       onProgress: ({ stage }) => stages.push(stage),
     });
-    const told = { column: 'when', kind: 'timestamp with zone', output: 'XLSX' };
-    expect(heard).toEqual([expect.objectContaining(told)]);
+    const reports = { column: 'when', kind: 'timestamp with zone', output: 'XLSX' };
+    expect(received).toEqual([expect.objectContaining(reports)]);
     expect(stages.filter((stage) => stage === 'text_column')).toHaveLength(1);
     expect(stages.indexOf('text_column')).toBeLessThan(stages.indexOf('batch'));
   });

@@ -278,7 +278,7 @@ describe('every type of Parquet', () => {
 
   it('comes through a run to every output, as docs/reference/parquet-types.md says (-u writes it)', async () => {
     await writeInput(columns);
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const ending of ['csv', 'jsonl', 'xlsx', 'parquet']) {
       const { run } = await startVerifying();
       await run({
@@ -286,8 +286,8 @@ describe('every type of Parquet', () => {
         sink: fileSink(at(`out.${ending}`)),
         email: ['email'],
         onProgress(progress) {
-          const isTold = progress.stage === 'text_column' && ending === 'parquet';
-          if (isTold) told.push(progress.column);
+          const isReported = progress.stage === 'text_column' && ending === 'parquet';
+          if (isReported) reported.push(progress.column);
         },
       });
     }
@@ -308,7 +308,7 @@ describe('every type of Parquet', () => {
       const member = json.slice(from, json.indexOf(`,${JSON.stringify(next)}:`, from));
       const isKept = given?.get(name) === written?.get(name);
       const other = written?.get(name)?.includes('"JSON"') ? 'JSON' : 'TIMESTAMP(NANOS)';
-      expect(told.includes(name)).toBe(!isKept && other === 'JSON');
+      expect(reported.includes(name)).toBe(!isKept && other === 'JSON');
       const kept = isKept ? 'kept' : other;
       return [
         name,
@@ -327,7 +327,7 @@ describe('every type of Parquet', () => {
       '| --- | --- | --- | --- | --- |',
       ...rows.map((row) => `| ${row.join(' | ')} |`),
       '',
-      '- `kept`: the type and the value as they are stored. What becomes JSON is said before anything is sent.',
+      '- `kept`: the type and the value as they are stored. What becomes JSON is reported before anything is sent.',
       '- A value that its output cannot hold is refused before anything is sent, with the name of its column: times of `INT96` outside of 1678 to 2261 in Parquet.',
       '- A `BYTE_ARRAY` without a type is text where it is UTF-8 without control characters, as older programs write texts. Other bytes are base64.',
       '',

@@ -90,10 +90,10 @@ describe('Parquet of a type that is not written any more', () => {
         '{"key_value":[{"key":"c"}]}',
       ],
     ],
-  ])('is JSON, and that is told before anything is sent: %s', async (_, form, values) => {
+  ])('is JSON, and that is reported before anything is sent: %s', async (_, form, values) => {
     await writeInput(form);
-    const told = await carry(fileSource(at('in.parquet')), fileSink(at('out.parquet')));
-    expect(told).toEqual([['x', 'json']]);
+    const reported = await carry(fileSource(at('in.parquet')), fileSink(at('out.parquet')));
+    expect(reported).toEqual([['x', 'json']]);
     expect(
       await askDuckdb(
         ':memory:',

@@ -120,14 +120,14 @@ describe('a list on a web server', () => {
   it('says what is waited for where nothing comes for some seconds', async () => {
     const later = { 'retry-after': '60' };
     const web = await withWebServer((request, response) => response.writeHead(503, later).end());
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const opening = httpSource(`${web.origin}/list.csv`, { clock, mostFailures: 3 }).open({
-      onNotice: (given) => told.push(given),
+      onNotice: (given) => reported.push(given),
       wanted: () => [],
     });
     await expect(opening).rejects.toMatchObject({ code: 'input_unreadable' });
     const fields = { input: `${web.origin}/list.csv`, why: 'the server answers 503', attempts: 3 };
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { code: 'input_waiting', fields: { ...fields, attempt: 2 } },
       { code: 'input_waiting', fields: { ...fields, attempt: 3 } },
     ]);

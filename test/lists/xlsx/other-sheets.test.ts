@@ -22,17 +22,17 @@ function sheet(name: string): ExcelJS.Worksheet {
   return book.getWorksheet(name) ?? book.addWorksheet(name);
 }
 
-/** What is told of a workbook's other sheets before it is written with results. */
-async function toldOf(wanted?: string) {
+/** What is reported of a workbook's other sheets before it is written with results. */
+async function reportedOf(wanted?: string) {
   const sink = fileSink(at('out.xlsx'));
   const source = fileSource(at('in.xlsx'), { sheet: wanted });
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const reading = await source.open({ wanted: () => [0] });
   const columns = { verified: [0], added: [[]], samples: [[]] };
-  await sink.validate?.(reading, { ...columns, onNotice: (notice) => told.push(notice) });
+  await sink.validate?.(reading, { ...columns, onNotice: (notice) => reported.push(notice) });
   await reading.chunks[Symbol.asyncIterator]().return?.();
   await carry(source, sink);
-  return told;
+  return reported;
 }
 
 async function written(): Promise<ExcelJS.Workbook> {
@@ -65,7 +65,7 @@ describe('the other sheets of a workbook', () => {
     notes.getCell('A2').numFmt = 'dd.mm.yyyy';
     book.definedNames.add('Leads!$A$2:$A$2', 'mails');
     await book.xlsx.writeFile(at('in.xlsx'));
-    expect(await toldOf('Leads')).toMatchObject([
+    expect(await reportedOf('Leads')).toMatchObject([
       { code: 'sheets_kept', fields: { sheets: ['Notes & more', 'Old'], lost: [], moved: [] } },
     ]);
     const found = await written();
@@ -130,7 +130,7 @@ describe('the other sheets of a workbook', () => {
         'application/vnd.ms-excel.sheet.macroEnabled.main+xml',
       );
     });
-    expect(await toldOf()).toMatchObject([
+    expect(await reportedOf()).toMatchObject([
       { code: 'sheets_kept', fields: { lost: ['macros', 'comments'], moved: ['Leads'] } },
     ]);
     const parts = await unzip(at('out.xlsx'));
@@ -150,7 +150,7 @@ describe('the other sheets of a workbook', () => {
     notes.pageSetup.printArea = 'A1:A1';
     book.views = [{ activeTab: 2 } as ExcelJS.WorkbookView];
     await book.xlsx.writeFile(at('in.xlsx'));
-    expect(await toldOf('Leads,Customers')).toMatchObject([{ code: 'sheets_kept' }]);
+    expect(await reportedOf('Leads,Customers')).toMatchObject([{ code: 'sheets_kept' }]);
     const parts = await unzip(at('out.xlsx'));
     expect(parts.get('xl/workbook.xml')).toMatch(/activeTab="1"/);
     expect(parts.get('xl/workbook.xml')).toMatch(/localSheetId="1"/);
@@ -194,7 +194,7 @@ describe('the other sheets of a workbook', () => {
     for (const name of ['Leads', 'Customers', 'Notes']) book.addWorksheet(name).addRows(leads);
     change();
     await book.xlsx.writeFile(at('in.xlsx'));
-    expect(await toldOf(wanted)).toMatchObject([{ code: 'sheets_not_kept', fields: { why } }]);
+    expect(await reportedOf(wanted)).toMatchObject([{ code: 'sheets_not_kept', fields: { why } }]);
     expect((await written()).worksheets.map(({ name }) => name)).toEqual(['Leads']);
   });
 
@@ -205,7 +205,9 @@ describe('the other sheets of a workbook', () => {
     // Its own header, in front of the directory.
     bytes.write('??', bytes.indexOf('xl/worksheets/sheet2.xml') - 30);
     await writeFile(at('in.xlsx'), bytes);
-    expect(await toldOf()).toMatchObject([{ code: 'sheets_not_kept', fields: { why: 'form' } }]);
+    expect(await reportedOf()).toMatchObject([
+      { code: 'sheets_not_kept', fields: { why: 'form' } },
+    ]);
   });
 
   it('are not kept where a part is broken, which does not end the run', async () => {
@@ -213,7 +215,9 @@ describe('the other sheets of a workbook', () => {
     book.addWorksheet('Notes').addRow(['x']);
     await book.xlsx.writeFile(at('in.xlsx'));
     await patch((parts) => parts.delete('[Content_Types].xml'));
-    expect(await toldOf()).toMatchObject([{ code: 'sheets_not_kept', fields: { why: 'form' } }]);
+    expect(await reportedOf()).toMatchObject([
+      { code: 'sheets_not_kept', fields: { why: 'form' } },
+    ]);
     expect(await readFile(at('out.xlsx'))).not.toHaveLength(0);
   });
 });

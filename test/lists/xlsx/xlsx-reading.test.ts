@@ -258,7 +258,7 @@ describe('the parts of a workbook', () => {
 });
 
 describe('a zip archive without a workbook', () => {
-  it('is said to be one to unpack', async () => {
+  it('is reported to be one to unpack', async () => {
     await writeFile(at('list.csv.zip'), await zipOf([['list.csv', 'mail\na@x.example\n']]));
     await expect(fileSource(at('list.csv.zip')).open({ wanted: () => [] })).rejects.toThrow(
       'it is a zip archive without a workbook; unpack it',
@@ -308,6 +308,6 @@ it.each([
     onNotice: (notice) => notices.push(notice),
   });
   for await (const chunk of reading.chunks) expect(chunk.length).toBe(1);
-  const said = { code: 'formulas_without_result', fields: { formulas } };
-  expect(notices).toMatchObject(formulas === 0 ? [] : [said]);
+  const reported = { code: 'formulas_without_result', fields: { formulas } };
+  expect(notices).toMatchObject(formulas === 0 ? [] : [reported]);
 });

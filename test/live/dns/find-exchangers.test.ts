@@ -27,7 +27,7 @@ const failed: DnsAnswer = { kind: 'failed', reason: 'SERVFAIL' };
 
 describe('the exchangers of a domain', () => {
   it('are its MX records in order of preference, those of IPv4 first', async () => {
-    const said = await route({
+    const answered = await route({
       'MX a.lab': found(
         { preference: 20, exchange: 'late.lab' },
         { preference: 5, exchange: 'first.lab' },
@@ -36,7 +36,7 @@ describe('the exchangers of a domain', () => {
       'AAAA first.lab': found('2606:4700::1'),
       'A first.lab': found('9.9.9.10', '9.9.9.9'),
     });
-    expect(said).toEqual({
+    expect(answered).toEqual({
       kind: 'exchangers',
       exchangers: [
         { host: 'first.lab', preference: 5, addresses: ['9.9.9.10', '9.9.9.9', '2606:4700::1'] },
@@ -46,8 +46,8 @@ describe('the exchangers of a domain', () => {
   });
 
   it('are the domain itself where it has no MX record', async () => {
-    const said = await route({ 'MX a.lab': { kind: 'no_data' }, 'A a.lab': found('9.9.9.9') });
-    expect(said).toMatchObject({ kind: 'exchangers', exchangers: [{ host: 'a.lab' }] });
+    const given = await route({ 'MX a.lab': { kind: 'no_data' }, 'A a.lab': found('9.9.9.9') });
+    expect(given).toMatchObject({ kind: 'exchangers', exchangers: [{ host: 'a.lab' }] });
   });
 
   it.each<[string, Readonly<Record<string, DnsAnswer>>, object]>([
@@ -68,8 +68,8 @@ describe('the exchangers of a domain', () => {
       { 'MX a.lab': found({ preference: 1, exchange: 'mx .lab\r\nRCPT' }) },
       { kind: 'no_mail', why: 'no_host' },
     ],
-  ])('are none when %s', async (_why, answers, said) => {
-    expect(await route(answers)).toEqual(said);
+  ])('are none when %s', async (_why, answers, message) => {
+    expect(await route(answers)).toEqual(message);
   });
 
   it('are not guessed when the MX records cannot be read', async () => {
@@ -95,11 +95,11 @@ describe('the exchangers of a domain', () => {
       preference: at,
       exchange: `mx${at}.lab`,
     }));
-    const said = await route({
+    const message = await route({
       'MX a.lab': found(...hosts),
       ...Object.fromEntries(hosts.map(({ exchange }) => [`A ${exchange}`, found('9.9.9.9')])),
     });
-    expect(said.kind === 'exchangers' && said.exchangers.length).toBe(20);
+    expect(message.kind === 'exchangers' && message.exchangers.length).toBe(20);
   });
 });
 

@@ -7,7 +7,7 @@ import { freePort } from '../../servers/free-port.js';
 import type { DnsServer } from '../../../src/live/dns/resolver.js';
 
 /** What a scripted server says to a question; `silent` says nothing. */
-export type Said = Partial<Packet> & {
+export type Reply = Partial<Packet> & {
   readonly rcode?: keyof typeof codes;
   readonly raw?: Buffer;
   readonly silent?: true;
@@ -24,7 +24,7 @@ type Say = (question: {
   readonly name: string;
   readonly transport: 'udp' | 'tcp';
   readonly query: DecodedPacket;
-}) => Said;
+}) => Reply;
 
 /** A server of the domain name system that says what a test wants, over UDP and TCP, for one test. */
 export async function startNameServer(say: Say): Promise<NameServer> {
@@ -51,13 +51,13 @@ export async function startNameServer(say: Say): Promise<NameServer> {
   const tcp = createServer((socket: Socket) => {
     socket.on('error', () => socket.destroy());
     socket.on('data', (bytes: Buffer) => {
-      const said = answer(bytes.subarray(2), 'tcp');
-      if (!said) return;
+      const answered = answer(bytes.subarray(2), 'tcp');
+      if (!answered) return;
       const length = Buffer.alloc(2);
-      length.writeUInt16BE(said.length);
+      length.writeUInt16BE(answered.length);
       // In two pieces: a stream keeps no bounds.
-      socket.write(Buffer.concat([length, said.subarray(0, 5)]));
-      setImmediate(() => socket.write(said.subarray(5)));
+      socket.write(Buffer.concat([length, answered.subarray(0, 5)]));
+      setImmediate(() => socket.write(answered.subarray(5)));
     });
   });
   const port = await freePort(address);
@@ -66,8 +66,8 @@ export async function startNameServer(say: Say): Promise<NameServer> {
   });
   const udp = createSocket('udp4');
   udp.on('message', (bytes, { port: from, address: to }) => {
-    const said = answer(bytes, 'udp');
-    if (said) udp.send(said, from, to);
+    const given = answer(bytes, 'udp');
+    if (given) udp.send(given, from, to);
   });
   await new Promise<void>((resolve) => {
     udp.bind(port, address, resolve);
@@ -82,7 +82,7 @@ export async function startNameServer(say: Say): Promise<NameServer> {
 }
 
 /** An answer of one record after another, with the same time to live. */
-export function records(...answers: readonly Answer[]): Said {
+export function records(...answers: readonly Answer[]): Reply {
   return { answers: [...answers] };
 }
 

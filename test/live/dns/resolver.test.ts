@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DnsServer, createResolver } from '../../../src/live/dns/resolver.js';
 import { loadDnsCodec, readMessage } from '../../../src/live/dns/dns-message.js';
-import { a, cname, mx, records, soa, startNameServer, type Said } from './name-server.js';
+import { a, cname, mx, records, soa, startNameServer, type Reply } from './name-server.js';
 
 const { signal } = new AbortController();
 
@@ -122,11 +122,11 @@ describe('a resolver', () => {
     });
   });
 
-  it.each<Said>([
+  it.each<Reply>([
     { authorities: [{ type: 'NS', name: 'lab', data: 'ns.elsewhere.lab' }] },
     { flags: 0 },
-  ])('calls a referral no answer: the server is lame: %j', async (said) => {
-    const server = await startNameServer(() => said);
+  ])('calls a referral no answer: the server is lame: %j', async (answered) => {
+    const server = await startNameServer(() => answered);
     expect(await resolverOf([server]).resolve('a.lab', 'MX', signal)).toMatchObject({
       kind: 'failed',
     });

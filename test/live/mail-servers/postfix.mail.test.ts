@@ -68,10 +68,10 @@ describe('Postfix, postscreen, postgrey and BIND', () => {
       'anna@gone.lab',
     ];
     const verdicts = await verifyLive(engine, list);
-    const said = Object.fromEntries(
+    const reported = Object.fromEntries(
       list.map((address) => [address, bucketOf(verdicts.get(address))]),
     );
-    expect(said, await postfix.log()).toEqual({
+    expect(reported, await postfix.log()).toEqual({
       'anna@plain.lab': 'valid',
       'bert@plain.lab': 'wrong',
       'anna@screened.lab': 'valid',

@@ -103,8 +103,8 @@ export async function startPostfix(options: {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
-  let said = '';
-  child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
+  let printed = '';
+  child.stderr.on('data', (bytes: Buffer) => (printed += bytes.toString()));
   const ended = new Promise<void>((resolve) => {
     child.on('exit', () => resolve());
   });
@@ -120,7 +120,7 @@ export async function startPostfix(options: {
       await Promise.race([untilAnswered(() => isListening(port, address)), early]);
     }
   } catch (cause) {
-    const why = `${said}${await log()}`;
+    const why = `${printed}${await log()}`;
     await stop();
     throw new Error(`Postfix did not start: ${why}`, { cause });
   }

@@ -8,7 +8,7 @@ import { engineFor, exchangersOf, fastClock } from '../smtp/probe.js';
 
 type Mx = readonly [preference: number, host: string, address: string];
 
-/** An engine for domains whose exchangers are told by a function. */
+/** An engine for domains whose exchangers are recognized by a function. */
 async function engineOf(
   exchangersOfDomain: (domain: string) => readonly Mx[],
   {

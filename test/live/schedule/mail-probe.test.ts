@@ -138,7 +138,7 @@ describe('asking exchangers', () => {
   });
 
   it('proves acceptances again after a wrong name', async () => {
-    // Whoever has asked for a wrong name is told that everything is there.
+    // Whoever has asked for a wrong name is notified that everything is there.
     let hasAsked = false;
     const rcpt: Manner['rcpt'] = (a) => {
       if (a.startsWith('name2@')) hasAsked = true;

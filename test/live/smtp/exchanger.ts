@@ -10,10 +10,10 @@ export interface Manner {
   readonly ehlo?: Word;
   readonly helo?: Word;
   readonly mail?: Word | ((command: string) => Word);
-  /** @param told what it knows: how many recipients this connection has asked for, and all */
+  /** @param reported what it knows: how many recipients this connection has asked for, and all */
   readonly rcpt?: (
     address: string,
-    told: { readonly inConnection: number; readonly ever: number; readonly connection: number },
+    reported: { readonly inConnection: number; readonly ever: number; readonly connection: number },
   ) => Word;
   /** Takes over the connection from its first moment. */
   readonly raw?: (socket: Socket) => void;
@@ -79,8 +79,8 @@ export async function openExchanger(
         const to = /<(.*)>/.exec(command)?.[1] ?? '';
         asked.push(to);
         inConnection += 1;
-        const told = { inConnection, ever: asked.length, connection };
-        return manner.rcpt?.(to, told) ?? '250 2.1.5 taken';
+        const reports = { inConnection, ever: asked.length, connection };
+        return manner.rcpt?.(to, reports) ?? '250 2.1.5 taken';
       }
       if (verb === 'QUIT') {
         sockets.delete(socket);

@@ -46,7 +46,7 @@ describe('providers', () => {
     ['mx1.hc1.iphmx.com', 'Cisco'],
     ['notgoogle.com', undefined],
     ['google.com.attacker.lab', undefined],
-  ])('are told by their exchangers: %s is %s', (host, name) => {
+  ])('are recognized by their exchangers: %s is %s', (host, name) => {
     expect(new ProviderTable().of(host)?.name).toBe(name);
   });
 

@@ -75,7 +75,7 @@ describe('a refusal without a word about a mailbox', () => {
   });
 });
 
-it('a server that refuses everything is found out by a name that a conversation beside was told', async () => {
+it('a server that refuses everything is found out by a name that a conversation beside was notified', async () => {
   let isTaken = false;
   const rcpt = (to: string) => {
     if (to.startsWith('bert@')) return 'silence';

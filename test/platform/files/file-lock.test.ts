@@ -55,7 +55,7 @@ it('a history without its folder is refused as an output is', async () => {
   });
 });
 
-it('who is refused while another call in this process takes the lock is told so', async () => {
+it('who is refused while another call in this process takes the lock is notified so', async () => {
   const thing = { name: 'the place', path: join(folder, 'lock'), option: '`place`' };
   let refused: unknown;
   const files = {

@@ -134,7 +134,7 @@ describe('a place that Sluice keeps things in', () => {
     await expect(lstat(path)).rejects.toThrow(/ENOENT/);
   });
 
-  it('is told to be closed only when it is what it should be', async () => {
+  it('is asked to be closed only when it is what it should be', async () => {
     await writeFile(path, '', { mode: 0o644 });
     await checkPrivateFolder(path);
     await checkPrivateFile(folder);

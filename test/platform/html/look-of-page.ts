@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** A text, or a patch of colour, and how well it is told from what is behind it. */
+/** A text, or a patch of colour, and how well it is recognized from what is behind it. */
 export interface Contrast {
   readonly what: string;
   readonly ratio: number;

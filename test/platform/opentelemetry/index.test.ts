@@ -171,13 +171,13 @@ describe('the OpenTelemetry adapter', () => {
 
   it('sends the ids of its span with each request', async () => {
     const received: string[] = [];
-    const hear = (message: unknown): void => {
+    const listen = (message: unknown): void => {
       const { request } = message as { readonly request: IncomingMessage };
       received.push(`${request.method} ${String(request.headers['traceparent'])}`);
     };
-    subscribe('http.server.request.start', hear);
+    subscribe('http.server.request.start', listen);
     onTestFinished(() => {
-      unsubscribe('http.server.request.start', hear);
+      unsubscribe('http.server.request.start', listen);
     });
     const { spans } = await observed();
     const expected = spans

@@ -52,39 +52,39 @@ describe('the clock', () => {
 describe('listeners of an abort', () => {
   test('are all called, with the reason, and the signal carries one of them', () => {
     const stop = new AbortController();
-    const heard: unknown[] = [];
-    for (let count = 0; count < 20; count += 1) onAbort(stop.signal, (why) => heard.push(why));
+    const received: unknown[] = [];
+    for (let count = 0; count < 20; count += 1) onAbort(stop.signal, (why) => received.push(why));
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
     stop.abort('why');
-    expect(heard).toEqual(Array.from({ length: 20 }, () => 'why'));
+    expect(received).toEqual(Array.from({ length: 20 }, () => 'why'));
   });
 
   test('can be taken away, each for itself', () => {
     const stop = new AbortController();
-    const heard: string[] = [];
-    const listener = (): void => void heard.push('heard');
+    const received: string[] = [];
+    const listener = (): void => void received.push('heard');
     const first = onAbort(stop.signal, listener);
     const second = onAbort(stop.signal, listener);
     first();
     first();
     stop.abort();
     second();
-    expect(heard).toEqual(['heard']);
+    expect(received).toEqual(['heard']);
   });
 
   test('may take each other away while they are called', () => {
     const stop = new AbortController();
-    const heard: number[] = [];
+    const received: number[] = [];
     const forget: (() => void)[] = [];
     for (const number of [0, 1, 2]) {
       const taken = onAbort(stop.signal, () => {
-        heard.push(number);
+        received.push(number);
         for (const each of forget) each();
       });
       forget.push(taken);
     }
     stop.abort();
-    expect(heard).toEqual([0]);
+    expect(received).toEqual([0]);
   });
 });
 

@@ -270,9 +270,9 @@ describe('the report of a run', () => {
     const credits = { email: free, phone: null };
     const knownFrom = (batches: Summary['batches']) =>
       exampleReport({ summary: { ...summary, phone: null, credits, batches } });
-    const said = 'the service said what each batch cost';
-    expect(knownFrom(summary.batches)).toContain(said);
-    expect(knownFrom([])).not.toContain(said);
+    const reported = 'the service said what each batch cost';
+    expect(knownFrom(summary.batches)).toContain(reported);
+    expect(knownFrom([])).not.toContain(reported);
   });
 
   it('says what it cannot know', () => {

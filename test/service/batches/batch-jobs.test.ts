@@ -14,7 +14,7 @@ async function untilFailed(wire: Wire, uuid: string) {
 }
 
 describe('work behind the requests', () => {
-  it('that fails leaves its batch in internal_error, and is told of', async () => {
+  it('that fails leaves its batch in internal_error, and is notified of', async () => {
     const dataDir = await withFolder();
     const defects: unknown[] = [];
     const { wire } = await withService({ dataDir, onError: (error) => defects.push(error) });
@@ -97,7 +97,7 @@ describe('work behind the requests', () => {
     expect((await wire.get('/_local/ledger')).list).toMatchObject(refunds);
   });
 
-  it('takes at least as long as it is told to', async () => {
+  it('takes at least as long as it is asked to', async () => {
     const clock = new ServiceClock();
     const { wire } = await withService({ clock, parseDelayMs: 1000, verifyDelayMs: 2000 });
     const uuid = await wire.upload(['good@sluice.test']);

@@ -63,9 +63,9 @@ describe('the check of uploaded content', () => {
         fc.array(fc.nat({ max: 60 }), { maxLength: 60 }),
         (pieces, cuts) => {
           const bytes = Buffer.concat(pieces);
-          const said = check(bytes, cuts);
-          expect(said === undefined).toBe(check(bytes) === undefined);
-          expect(said === undefined).toBe(
+          const reported = check(bytes, cuts);
+          expect(reported === undefined).toBe(check(bytes) === undefined);
+          expect(reported === undefined).toBe(
             isUtf8(bytes) && !bytes.includes(0) && !bytes.includes(','),
           );
         },

@@ -179,7 +179,7 @@ function wellFormed(text: string): string {
   return text.replaceAll(/\p{Cs}/gu, '\ufffd');
 }
 
-/** A request that may be right, or wrong in any way; the connection is told to end behind it. */
+/** A request that may be right, or wrong in any way; the connection is asked to end behind it. */
 export function fuzzedRequest(
   random: Random,
   { key, uuids }: { readonly key: string; readonly uuids: readonly string[] },

@@ -112,7 +112,7 @@ describe('who is no foreign page', () => {
     },
   );
 
-  it('comes by the name that the service was told to listen on', async () => {
+  it('comes by the name that the service was asked to listen on', async () => {
     const { wire } = await withService({ host: 'LocalHost' });
     expect((await format(wire, {})).status).toBe(200);
   });

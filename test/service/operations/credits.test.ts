@@ -158,7 +158,7 @@ describe('the caches', () => {
     expect((await wire.verify(three, global)).cost.email_cache_global_return).toBe(3);
   });
 
-  it('look back as many days as they are told, today being the first', async () => {
+  it('look back as many days as they are notified, today being the first', async () => {
     const clock = new ServiceClock();
     const { wire } = await withService({ clock });
     await wire.verify(three);

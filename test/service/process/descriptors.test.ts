@@ -29,7 +29,7 @@ const behaviour = `
     now: () => performance.now(),
     wallNow: () => Date.now() + aheadMs,
     sleep: (ms) => new Promise((resolve) => {
-      // The long delay ends when it is told to; waits between repetitions are over at once.
+      // The long delay ends when it is asked to; waits between repetitions are over at once.
       if (ms > 60_000) pass = resolve;
       else setImmediate(resolve);
     }),
@@ -78,15 +78,15 @@ async function limitedService(files: number, options: string): Promise<Limited> 
     child.kill('SIGKILL');
     await gone.catch(() => undefined);
   });
-  const heard: Record<string, unknown>[] = [];
+  const received: Record<string, unknown>[] = [];
   const until = async (isIt: (message: Record<string, unknown>) => boolean) => {
     for (;;) {
-      const at = heard.findIndex(isIt);
-      if (at !== -1) return heard.splice(at, 1)[0];
+      const at = received.findIndex(isIt);
+      if (at !== -1) return received.splice(at, 1)[0];
       await Promise.race([once(child, 'message'), gone]);
     }
   };
-  child.on('message', (message) => heard.push(message as Record<string, unknown>));
+  child.on('message', (message) => received.push(message as Record<string, unknown>));
   const service = (await until((message) => 'baseUrl' in message)) as unknown as Service;
   // Without a descriptor a service resets a second connection, which undici opens where the first was busy a
   // moment ago.
@@ -131,7 +131,7 @@ describe('a service that has no descriptor left', () => {
     await tell('pass');
     for (let time = 0; time < 3; time += 1) await untilTrouble('EMFILE');
     expect(await wire.status(uuid)).toBe('verification_ongoing');
-    // What a request needs a file for is told to come again, and is no end either.
+    // What a request needs a file for is asked to come again, and is no end either.
     let refused = await wire.uploadAnswer(['good@sluice.test']).catch(() => undefined);
     while (refused?.status !== 503) {
       // Connections that ended meanwhile gave their descriptors back.
@@ -150,7 +150,7 @@ describe('a service that has no descriptor left', () => {
     const { service, wire } = await limitedService(300, '');
     const uuid = await wire.upload(['good@sluice.test']);
     const sockets = await dawdle(service.baseUrl, 60);
-    // Whoever comes while all places are taken is told so.
+    // Whoever comes while all places are taken is notified so.
     // A service may end an idle connection just as it is asked for more.
     const list = (): Promise<Answer> => wire.get('/v1/batch').catch(list);
     let late = await list();

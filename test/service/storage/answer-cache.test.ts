@@ -12,7 +12,7 @@ const offline = judgeEmail('anna@firm.lab');
 const accepted = mailVerdict(offline, 'accepted');
 const noMailbox = mailVerdict(offline, 'no_mailbox');
 const catchAll = mailVerdict(offline, 'catch_all');
-const notTold = mailVerdict(offline, 'not_told');
+const notReported = mailVerdict(offline, 'not_told');
 
 function keysOf(...addresses: readonly string[]): Uint8Array {
   const maker = createKeyMaker('salt', 'email');
@@ -26,7 +26,7 @@ describe('the answers of a network', () => {
     const folder = await withFolder();
     const keys = keysOf('a', 'b', 'c', 'd');
     const first = await AnswerCache.open(folder, now);
-    first.remember(keys, [accepted, notTold, noMailbox, catchAll], now);
+    first.remember(keys, [accepted, notReported, noMailbox, catchAll], now);
     first.close();
     const second = await AnswerCache.open(folder, now);
     const found = [0, 1, 2, 3].map((index) => second.find(keys, index * keyBytes));

@@ -76,7 +76,7 @@ describe('a service on a folder', () => {
     expect(await all(service.ledger())).toHaveLength(2);
   });
 
-  it('keeps what was spent, and grants what it is told has been granted', async () => {
+  it('keeps what was spent, and grants what it is notified has been granted', async () => {
     const dataDir = await withFolder();
     const verify = (wire: Wire) => wire.verify(['good1@sluice.test']);
     const credits = async (wire: Wire) => (await wire.get('/v1/account/credits')).json.email_credit;

@@ -44,7 +44,7 @@ for (const name of names) {
 }
 syncBuiltinESMExports();
 
-/** Does the work while every call on what lies below a folder, open files included, is told first. */
+/** Does the work while every call on what lies below a folder, open files included, is notified first. */
 export async function watchCalls<Result>(
   folder: string,
   tell: Tell,

@@ -9,7 +9,7 @@ const { values } = parseArgs({
 });
 const runs = Number(values.runs);
 const firstSeed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
-/** A seed is told before its inputs are tried, so that a crash can be found again. */
+/** A seed is reported before its inputs are tried, so that a crash can be found again. */
 const runsASeed = 20_000;
 
 for (const [name, create] of Object.entries(properties)) {

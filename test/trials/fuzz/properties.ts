@@ -9,7 +9,7 @@ type Property = fc.IAsyncProperty<unknown>;
 
 const cuts = fc.array(fc.nat(1000), { maxLength: 12 });
 
-/** What is held against a reference, by name: `npm run fuzz` asks each as often as it is told to. */
+/** What is held against a reference, by name: `npm run fuzz` asks each as often as it is asked to. */
 export const properties: Readonly<Record<string, () => Property>> = {
   'the CSV scanner against csv-parse': () =>
     fc.asyncProperty(
@@ -32,9 +32,9 @@ export const properties: Readonly<Record<string, () => Property>> = {
 
 /** All ways through the reader say what `JSON.parse` says. */
 async function checkReading(bytes: Buffer): Promise<void> {
-  const told = reference(bytes);
+  const reported = reference(bytes);
   const whole = await read(bytes, bytes.length + 1);
-  deepStrictEqual(retold(whole, told), told);
+  deepStrictEqual(retold(whole, reported), reported);
   for (const chunkLength of [1, 25, 200]) {
     const inChunks = await read(bytes, chunkLength);
     if (typeof whole === 'string') deepStrictEqual(typeof inChunks, 'string');

@@ -45,7 +45,7 @@ export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Attempt>;
   /** What it has printed so far. */
-  readonly said: () => string;
+  readonly printed: () => string;
   /** Resolves when it has printed a text; rejects when it ends before. */
   readonly says: (text: string) => Promise<void>;
 }
@@ -119,9 +119,9 @@ export class KilledRun {
         };
         child.stderr.on('data', look);
         look();
-        void ended.then(() => reject(new Error(`"${text}" was not said: ${stderr}`)), reject);
+        void ended.then(() => reject(new Error(`"${text}" was not reported: ${stderr}`)), reject);
       });
-    return { child, ended, said: () => stderr, says };
+    return { child, ended, printed: () => stderr, says };
   }
 
   /**
@@ -202,7 +202,7 @@ export class KilledRun {
     return readFile(join(this.#folder, 'out.csv'));
   }
 
-  /** How many writes of its journal a process made that ended by itself and was told to leave the number. */
+  /** How many writes of its journal a process made that ended by itself and was asked to leave the number. */
   async writes(): Promise<number> {
     return Number(await readFile(this.path('writes'), 'utf8'));
   }

@@ -94,7 +94,7 @@ class DisturbedRun {
 
   #afterStage(started: Started, stage: string, blow: Blow): void {
     const note = (): void => {
-      if (!started.said().includes(`stopped after ${stage}`)) return;
+      if (!started.printed().includes(`stopped after ${stage}`)) return;
       started.child.stderr?.off('data', note);
       counts.afterStages.set(stage, (counts.afterStages.get(stage) ?? 0) + 1);
       this.#count(started, blow);

@@ -12,7 +12,7 @@ it('does with light signals what happens with those of Node', () => {
   expect(inAnyOrder(whatHappens())).toEqual(inAnyOrder(withNodes));
 });
 
-/** Which of two signals that follow a third is told first differs between the versions of Node. */
+/** Which of two signals that follow a third is notified first differs between the versions of Node. */
 function inAnyOrder(log: readonly unknown[]): readonly string[] {
   return log.map((entry) => JSON.stringify(entry)).toSorted();
 }
@@ -22,7 +22,7 @@ function whatHappens(): readonly unknown[] {
   const [first, second] = [new AbortController(), new AbortController()];
   const both = AbortSignal.any([first.signal, second.signal]);
   const more = AbortSignal.any([both, new AbortController().signal]);
-  const hear = (name: string, signal: AbortSignal): (() => void) => {
+  const listen = (name: string, signal: AbortSignal): (() => void) => {
     const listener = (): void => {
       log.push([name, signal.aborted, signal.reason, second.signal.aborted]);
     };
@@ -30,10 +30,10 @@ function whatHappens(): readonly unknown[] {
     signal.addEventListener('abort', listener, { once: true });
     return () => signal.removeEventListener('abort', listener);
   };
-  hear('more', more);
-  hear('first', first.signal);
-  hear('both', both);
-  hear('taken away', both)();
+  listen('more', more);
+  listen('first', first.signal);
+  listen('both', both);
+  listen('taken away', both)();
   more.addEventListener(
     'abort',
     { handleEvent: ({ type }) => void log.push(type) },
@@ -43,7 +43,7 @@ function whatHappens(): readonly unknown[] {
   first.abort('why');
   first.abort('again');
   second.abort();
-  hear('too late', more);
+  listen('too late', more);
   log.push([both.reason, (second.signal.reason as Error).name, AbortSignal.any([both]).reason]);
   for (const signal of [more, second.signal, AbortSignal.any([second.signal])]) {
     try {

@@ -181,9 +181,9 @@ async function simulateSharedRuns(seeds: number, first: number): Promise<void> {
   const began = performance.now();
   const args = ['--shared', String(seeds), '--first', String(first)];
   const total = sum(await inWorkers<Tally>(program, args));
-  const told = Object.entries(total.reached).map(([what, times]) => `${times} ${what}`);
+  const reported = Object.entries(total.reached).map(([what, times]) => `${times} ${what}`);
   process.stdout.write(
-    `${total.simulations} runs that processes share, ${total.lives} processes, ${told.join(', ')}, ${secondsSince(began)} s\n`,
+    `${total.simulations} runs that processes share, ${total.lives} processes, ${reported.join(', ')}, ${secondsSince(began)} s\n`,
   );
   printFailed(total, 'seed');
   if (total.failed.length > 0) process.exitCode = 1;

@@ -137,7 +137,7 @@ describe('numbers of several countries under one country', () => {
   const foreign = { cells: 6, of: 11, national: 2, read_as: 'DE' };
   const countries = [{ country: 'GB', cells: 6 }];
 
-  it('are told of before the run, at its end, in the summary and by the dry run', async () => {
+  it('are reported before the run, at its end, in the summary and by the dry run', async () => {
     const ended = await verify(list, ...german, '--summary', 's.json', '-o', 'out.csv');
     expect(ended.code, ended.stderr).toBe(0);
     const doubt = { column: 'phone', doubt: 'foreign', foreign: { ...foreign, countries } };
@@ -153,7 +153,7 @@ describe('numbers of several countries under one country', () => {
     expect(estimate.columns[0]?.foreign).toMatchObject(foreign);
   });
 
-  it('are told of without a word of national ones where all have a calling code', async () => {
+  it('are reported without a word of national ones where all have a calling code', async () => {
     const international = `phone\n${cells.slice(0, -2).join('\n')}\n`;
     const ended = await verify(international, ...german, '-o', 'out.csv');
     expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
@@ -166,7 +166,7 @@ describe('a column of digits that begin with calling codes', () => {
   const digits = ['447400123456', '41791234503', '491711234500', '1715554401'];
   const list = `phone\n${digits.map((cell) => `${cell}\n`).join('')}`;
 
-  it('is told of before the run and at its end, and stops nothing', async () => {
+  it('is reported before the run and at its end, and stops nothing', async () => {
     const ended = await verify(list, ...phones, '--summary', 'summary.json');
     expect(ended.code, ended.stderr).toBe(0);
     const found = { column: 'phone', rows: [2, 3, 4] };
@@ -181,7 +181,7 @@ describe('a column of digits that begin with calling codes', () => {
     expect(await chargesOf(service)).toHaveLength(4);
   });
 
-  it('is told of with the country whose calling code all begin with', async () => {
+  it('is reported with the country whose calling code all begin with', async () => {
     const numbers = Array.from({ length: 20 }, (_, at) => `336123456${at + 10}\n`);
     const ended = await verify(`phone\n${numbers.join('')}`, ...phones, '--dry-run');
     expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
@@ -223,7 +223,7 @@ describe('national numbers of two countries', () => {
     ...Array.from({ length: 30 }, (_, at) => `c${at}@sluice-test.de,030 / 9018 20${at + 10}`),
   ].join('\n');
   const options = ['--email', 'email', '--phone', 'phone', '-o', 'out.csv'];
-  it('are said to fit the other country, where the domains of their emails are of it', async () => {
+  it('are reported to fit the other country, where the domains of their emails are of it', async () => {
     const ended = await verify(`email,phone\n${rows}\n`, ...options);
     expect(ended.code, ended.stderr).toBe(0);
     expect(codedOf(ended, 'numbers_do_not_fit')).toMatchObject([
@@ -231,7 +231,7 @@ describe('national numbers of two countries', () => {
     ]);
   });
 
-  it('are said to fit the country given for all rows, not one that takes any ten digits', async () => {
+  it('are reported to fit the country given for all rows, not one that takes any ten digits', async () => {
     const american = Array.from(
       { length: 30 },
       (_, at) => `a${at}@sluice-test.de,(415) 555-01${at + 10},${at % 2 ? 'GB' : 'FR'}\n`,
@@ -247,7 +247,7 @@ describe('national numbers of two countries', () => {
     ]);
   });
 
-  it('are not said to be of another country where the cells hold no number', async () => {
+  it('are not reported to be of another country where the cells hold no number', async () => {
     const numbers = rows.split('\n').filter((row) => row.includes('030 /'));
     const none = Array.from({ length: 12 }, (_, at) => `d${at}@sluice-test.de,n/a`);
     const ended = await verify(`email,phone\n${[...numbers, ...none].join('\n')}\n`, ...options);
@@ -260,7 +260,7 @@ describe('national numbers of two countries', () => {
     ['are links', (at: number) => `tel:030 / 9018 20${at + 10}`],
     ['have a word beside', (at: number) => `Tel. 030-9018 20${at + 10}`],
     ['already begin with a plus sign', (at: number) => `+800 1234 56${at + 10}`],
-  ])('are not said to be of another country where they %s', async (_, number) => {
+  ])('are not reported to be of another country where they %s', async (_, number) => {
     const text = Array.from({ length: 12 }, (__, at) => `a${at}@sluice.test,${number(at)}\n`);
     const ended = await verify(`email,phone\n${text.join('')}`, ...options);
     expect(ended.code, ended.stderr).toBe(0);
@@ -296,7 +296,7 @@ describe('a column that hardly looks like what it is verified as', () => {
     expect(ended.stderr).not.toContain('Anna');
   });
 
-  it('is not said of one that does', async () => {
+  it('is not reported of one that does', async () => {
     const ended = await verify(wrong, '--email', 'email', '-o', 'out.csv');
     expect(eventsOf(ended, 'doubtful_column')).toEqual([]);
     const dry = await verify(wrong, '--email', 'name', '-o', 'out.csv', '--dry-run');

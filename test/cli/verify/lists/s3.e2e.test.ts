@@ -79,7 +79,7 @@ describe('lists in a bucket', () => {
     const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output, ...more];
     const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
     const killed = startSluice([...args, '--verbose'], options);
-    await killed.said(/: verifying/);
+    await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect(await readdir(folder)).toEqual([state]);
@@ -114,7 +114,7 @@ describe('lists in a bucket', () => {
     const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output];
     const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
     const killed = startSluice([...args, '--split-by', 'verdict', '--verbose'], options);
-    await killed.said(/: verifying/);
+    await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect((await keys(server)).filter((key) => key.startsWith('out/'))).toEqual([]);

@@ -345,7 +345,7 @@ describe('a run over several inputs that was stopped', () => {
       cwd: folder,
       env: connectTo(service),
     });
-    await killed.said(/: verifying/);
+    await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
     await killed.ended;
     const ended = await verify(service, ['lists/*.csv']);

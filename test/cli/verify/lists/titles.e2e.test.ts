@@ -84,7 +84,7 @@ describe('a run of a list with a title that goes on', () => {
 });
 
 describe('a header that is found', () => {
-  it('is said before a column is missed in it', async () => {
+  it('is reported before a column is missed in it', async () => {
     const { service } = await withService();
     const ended = await verify(service, '--email', 'Mobile');
     expect(ended.code).toBe(2);

@@ -30,7 +30,7 @@ describe('a list on a web server', () => {
     const args = ['verify', `${web.origin}/list.csv`, ...settings.split(' ')];
     const options = { cwd: folder, env: connectTo(service) };
     const killed = startSluice([...args, '--verbose'], options);
-    await killed.said(/: verifying/);
+    await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
     await killed.ended;
     // Saved again on the server, its bytes are the same: what it holds is what counts.

@@ -118,7 +118,7 @@ describe('--json-log', () => {
 
   it('has what a server says, and who stopped a run', async () => {
     const server = startSluice(['serve', '--port', '0', '--json-log'], { cwd: folder });
-    await server.said(/\n/);
+    await server.printed(/\n/);
     server.child.kill('SIGTERM');
     expect(names(parseLog((await server.ended).stderr))).toContain('api_key');
   });

@@ -77,11 +77,11 @@ describe('--keep and --rejects', () => {
     expect(ended.code, ended.stderr).toBe(0);
     const advice = codedOf(ended, 'valid_left_out');
     expect(advice).toMatchObject([{ columns: [{ column: 'Email', rows: 2 }] }]);
-    const said = advice[0]?.['message'];
-    expect(await readReport()).toContain(`<li>${String(said)}</li>`);
+    const reported = advice[0]?.['message'];
+    expect(await readReport()).toContain(`<li>${String(reported)}</li>`);
     const summary = JSON.parse((await read('summary.json')).join('\n'));
     expect(summary).toMatchObject({
-      advice: expect.arrayContaining([said]) as unknown,
+      advice: expect.arrayContaining([reported]) as unknown,
       columns: [{ valid_left_out: 2 }, {}],
     });
     // Whoever names a column, or asks for a quality, knows what is left out.

@@ -39,11 +39,11 @@ describe('the output file', () => {
 
   it('says before it is paid for that a TXT file shows no results', async () => {
     const loud = columns.filter((option) => option !== '--quiet');
-    const said = await runInProcess(['verify', 'list.csv', '-o', 'out.txt', ...loud], {
+    const printed = await runInProcess(['verify', 'list.csv', '-o', 'out.txt', ...loud], {
       cwd: folder,
     });
-    expect(said.code, said.stderr).toBe(0);
-    expect(eventsOf(said, 'hidden_results')).toMatchObject([{ output: 'out.txt' }]);
+    expect(printed.code, printed.stderr).toBe(0);
+    expect(eventsOf(printed, 'hidden_results')).toMatchObject([{ output: 'out.txt' }]);
     expect(await readFile(join(folder, 'out.txt'), 'utf8')).toBe('good@sluice.test\n');
     const args = ['list.csv', '-o', 'out.txt', '--keep', 'valid'];
     const kept = await runInProcess(['verify', ...args, ...loud], { cwd: folder });

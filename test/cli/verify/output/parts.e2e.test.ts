@@ -35,7 +35,7 @@ it('leaves all of a folder of parts or nothing when it is killed, pays once and 
   const args = ['verify', 'list.csv', '-o', 'parts/', '--part-size', '1MB', '--verbose', ...common];
   for (const moment of [/: launching,/, /exported,/, /wrote/]) {
     const running = startSluice(args, options);
-    await running.said(moment);
+    await running.printed(moment);
     running.child.kill('SIGKILL');
     await running.ended;
     const left = await readdir(cwd);

@@ -37,9 +37,9 @@ it.each(
       cwd: folder,
       env: connectTo(service),
     });
-    const said = ended.stderr + ended.stdout.toString();
+    const printed = ended.stderr + ended.stdout.toString();
     for (const secret of ['canary', 'sluice.test', ...phoneForms])
-      expect(said).not.toContain(secret);
+      expect(printed).not.toContain(secret);
     for (const path of await filesBelow(folder)) {
       if (/(?:list|out)\.csv$|\/batches\/\d+\.txt$/.test(path)) continue;
       const text = await readFile(path, 'latin1');

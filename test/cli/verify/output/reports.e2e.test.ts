@@ -172,14 +172,14 @@ describe('a run that stops', () => {
   it('has none of another night when it is killed', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
     const running = startSluice([...command, '--verbose'], { cwd: folder, env: connectTo(slow) });
-    await running.said(/: verifying/);
+    await running.printed(/: verifying/);
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
     expect(existsSync(join(folder, 'report.html'))).toBe(false);
     running.child.kill('SIGKILL');
     await running.ended;
 
     const again = startSluice([...command, '--json-log'], { cwd: folder, env: connectTo(slow) });
-    await again.said(/"event":"going_on"/);
+    await again.printed(/"event":"going_on"/);
     // Another process has nothing to write about this run as long as it goes on.
     const locked = await runInProcess(command, { cwd: folder, env: connectTo(slow) });
     expect(locked.code).toBe(2);
@@ -202,7 +202,7 @@ describe('a run that stops', () => {
       cwd: folder,
       env: connectTo(slow),
     });
-    await holder.said(/: verifying/);
+    await holder.printed(/: verifying/);
     const refused = async (): Promise<unknown> => {
       const { code } = await verify([], slow);
       expect(code).toBe(2);
@@ -225,7 +225,7 @@ describe('a run that stops', () => {
       cwd: folder,
       env: connectTo(slow),
     });
-    await holder.said(/: verifying/);
+    await holder.printed(/: verifying/);
     expect((await verify(history, slow)).stderr).toContain('[state_locked]');
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
     // The reports of another list are its own.
@@ -293,7 +293,7 @@ describe('a run that stops', () => {
       env: connectTo(slow),
       input: 'email\ngood@sluice.test\nbad@sluice.test\n',
     });
-    await running.said(/: verifying/);
+    await running.printed(/: verifying/);
     running.child.kill('SIGTERM');
     await running.ended;
     expect((await written()).summary).toMatchObject({

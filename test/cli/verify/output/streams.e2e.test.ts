@@ -71,7 +71,7 @@ describe('standard input and output', () => {
       env: connectTo(service),
       input: list,
     });
-    await running.said(/verifying|uploaded/);
+    await running.printed(/verifying|uploaded/);
     const kept = await readFile(join(folder, 'out.csv.sluice', 'input'), 'utf8').catch(
       () => 'gone',
     );
@@ -153,9 +153,12 @@ describe('standard input and output', () => {
     expect(stderr).toContain('EPIPE [output_failed]');
     expect(await readdir(folder)).toContain('out.csv.sluice');
 
-    const told = await runSluice(args, options);
-    expect(told).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(told.stdout.toString())).toMatchObject({ rows: 3, email: { addresses: 3 } });
+    const reported = await runSluice(args, options);
+    expect(reported).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(reported.stdout.toString())).toMatchObject({
+      rows: 3,
+      email: { addresses: 3 },
+    });
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     expect(await chargesOf(service)).toHaveLength(3);
   });
@@ -175,7 +178,7 @@ describe('standard input and output', () => {
     const options = { cwd: folder, env: connectTo(service) };
 
     const killed = startSluice([...args, '--verbose'], options);
-    await killed.said(/: verifying/);
+    await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
     expect((await killed.ended).stdout).toHaveLength(0);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'run']);
@@ -197,7 +200,7 @@ describe('standard input and output', () => {
       env: connectTo(service),
       input: listOf(3),
     });
-    await running.said(/"stage":"verifying"/);
+    await running.printed(/"stage":"verifying"/);
     running.child.kill(signal);
     const ended = await running.ended;
     const events = parseLog(ended.stderr);
@@ -248,17 +251,17 @@ describe('what is said', () => {
         { cwd: folder, env: connectTo(service) },
       );
 
-    const told = await run('-');
+    const reports = await run('-');
     // Rows that are there already would be paid for again, which is said even when quiet.
     await rm(join(folder, 'out.csv'));
     const filed = await run('summary.json');
 
-    expect([told, filed]).toMatchObject([
+    expect([reports, filed]).toMatchObject([
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },
     ]);
     expect(filed.stdout).toHaveLength(0);
-    const first = JSON.parse(told.stdout.toString()) as Summary;
+    const first = JSON.parse(reports.stdout.toString()) as Summary;
     const written = await readFile(join(folder, 'summary.json'), 'utf8');
     // To a process in another folder the output's name is its whole path.
     const second = JSON.parse(written.replaceAll(`${folder}/`, '')) as Summary;

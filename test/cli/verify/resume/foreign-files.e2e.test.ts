@@ -234,7 +234,7 @@ const wrongShapes: readonly string[] = [
 ];
 
 describe('a right checksum around a wrong shape', () => {
-  it('is told of a history, wherever it is, and nothing is dropped or sent', async () => {
+  it('is reported a history, wherever it is, and nothing is dropped or sent', async () => {
     const { service } = await withService();
     expect((await verify(service, '--history', 'history')).code).toBe(0);
     const path = join(folder, 'history');
@@ -253,7 +253,7 @@ describe('a right checksum around a wrong shape', () => {
     expect(requests).toEqual([]);
   });
 
-  it("is told of the service's log, which is left as it is", async () => {
+  it("is reported the service's log, which is left as it is", async () => {
     const data = join(folder, 'data');
     const log = join(data, 'service.log');
     const { createService } = await import('../../../../src/service/index.js');
@@ -276,7 +276,7 @@ describe('a right checksum around a wrong shape', () => {
     }
   });
 
-  it('is told of the answers that the service has kept', async () => {
+  it('is reported the answers that the service has kept', async () => {
     const caches = join(folder, 'data', 'caches');
     const { createService } = await import('../../../../src/service/index.js');
     await (await createService({ dataDir: join(folder, 'data') })).close();

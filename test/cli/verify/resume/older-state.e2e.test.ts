@@ -90,7 +90,7 @@ describe('a state directory that is older than the service', () => {
     expect((await wire.get('/v1/batch')).list).toHaveLength(uploads);
   });
 
-  it('is told by what is listed, too, where its journal was cut in its place', async () => {
+  it('is recognized by what is listed, too, where its journal was cut in its place', async () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     const [afterPlan = 0] = (await cutsOf('first')).slice(2);
@@ -114,7 +114,7 @@ describe('a state directory that is older than the service', () => {
     await expectPaid(service, 20);
   });
 
-  it('is not what a run is told that only goes on: it reads the list once, and says nothing', async () => {
+  it('is not what a run is notified that only goes on: it reads the list once, and says nothing', async () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     const requests = countRequests(service);

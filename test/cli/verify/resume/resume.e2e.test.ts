@@ -220,7 +220,7 @@ describe('the same command again', () => {
     expect(await chargesOf(service)).toHaveLength(rows);
   });
 
-  it('starts over when it is told to', async () => {
+  it('starts over when it is asked to', async () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     await writeFile(input, listOf(5));
@@ -232,7 +232,7 @@ describe('the same command again', () => {
 
   it('starts over with the local service in its own process', async () => {
     const killed = startSluice([...command, '--verbose'], { cwd: folder });
-    await killed.said(/: verifying/);
+    await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect(await readdir(join(folder, 'out.csv.sluice'))).toContain('service');
@@ -339,7 +339,7 @@ async function begun(service: Service): Promise<Running> {
     cwd: folder,
     env: connectTo(service),
   });
-  await running.said(/read 30 rows/);
+  await running.printed(/read 30 rows/);
   while ((await chargesOf(service)).length === 0) await pause();
   return running;
 }
@@ -363,7 +363,7 @@ describe('a list that changes over nights, each of which is killed', () => {
         cwd: folder,
         env: connectTo(service),
       });
-      await running.said(night === 1 ? /: verifying/ : /changed since|: verifying/);
+      await running.printed(night === 1 ? /: verifying/ : /changed since|: verifying/);
       running.child.kill('SIGKILL');
       await running.ended;
       list = `${list.replace(new RegExp(`\n${night * 3},.*`), '')}${100 * night},bad${night}@sluice.test,US\n`;
@@ -404,7 +404,7 @@ describe('signals', () => {
       cwd: folder,
       env: connectTo(service),
     });
-    await running.said(/"stage":"launching"/);
+    await running.printed(/"stage":"launching"/);
     running.child.kill('SIGINT');
     const { code, stderr } = await running.ended;
     expect({ code, stderr }).toMatchObject({ code: 130 });

@@ -12,7 +12,7 @@ export interface NightEnd {
   readonly code: number | null;
   readonly verdict: Verdict | undefined;
   /** What the starter said. */
-  readonly said: string;
+  readonly printed: string;
 }
 
 export interface Night {
@@ -43,7 +43,7 @@ export function startNight(
   folder: string,
   command: readonly string[],
   { env, mostKib }: NightOptions,
-  verdictOf: (code: number, said: string) => Pick<NightEnd, 'code' | 'verdict'>,
+  verdictOf: (code: number, message: string) => Pick<NightEnd, 'code' | 'verdict'>,
 ): Night {
   const limit = mostKib === undefined ? '' : `ulimit -f ${mostKib}; `;
   const child: ChildProcess = spawn('/bin/bash', ['-c', `${limit}exec "$@"`, 'bash', ...command], {
@@ -60,16 +60,16 @@ export function startNight(
     }
   };
   onTestFinished(() => kill('SIGKILL'));
-  let said = '';
+  let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => (said += text));
+    stream?.setEncoding('utf8').on('data', (text: string) => (printed += text));
   }
   const ended = new Promise<NightEnd>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => {
       resolve({
-        said,
-        ...(code === null ? { code, verdict: undefined } : verdictOf(code, said)),
+        printed,
+        ...(code === null ? { code, verdict: undefined } : verdictOf(code, printed)),
       });
     });
   });
@@ -85,9 +85,9 @@ const cron: Starter = {
         folder,
         [join(examples, 'nightly.sh'), folder, ...(options.more ?? [])],
         options,
-        (code, said) => {
-          if (/verified\.csv is complete/.test(said)) return { code, verdict: 'done' };
-          const isForPerson = /nothing was sent|set another|buy some|look at/.test(said);
+        (code, expected) => {
+          if (/verified\.csv is complete/.test(expected)) return { code, verdict: 'done' };
+          const isForPerson = /nothing was sent|set another|buy some|look at/.test(expected);
           return { code, verdict: isForPerson ? 'person' : 'retry' };
         },
       ),
@@ -178,8 +178,8 @@ export const airflowTask = (task: string, version: 2 | 3 = 3): Starter => ({
       PYTHONDONTWRITEBYTECODE: '1',
     };
     const command = ['python3', join(place, 'run_task.py'), task, ...(options.more ?? [])];
-    return startNight(folder, command, { ...options, env }, (_, said) => {
-      const [, code, verdict] = /^verdict: (-?\d+) (\w+)$/m.exec(said) ?? [];
+    return startNight(folder, command, { ...options, env }, (_, printed) => {
+      const [, code, verdict] = /^verdict: (-?\d+) (\w+)$/m.exec(printed) ?? [];
       return { code: Number(code), verdict: verdict as Verdict | undefined };
     });
   },

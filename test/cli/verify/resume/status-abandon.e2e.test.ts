@@ -62,11 +62,11 @@ describe('sluice status', () => {
 
   it('shows an unfinished run, and asks nobody', async () => {
     await leaveUnfinished();
-    const said = await sluice(['status', 'out.csv.sluice'], {});
-    expect(said).toMatchObject({ code: 0, stderr: '' });
-    expect(said.stdout.toString()).toMatch(/^credits {2}20 email, 0 phone launched/m);
+    const printed = await sluice(['status', 'out.csv.sluice'], {});
+    expect(printed).toMatchObject({ code: 0, stderr: '' });
+    expect(printed.stdout.toString()).toMatch(/^credits {2}20 email, 0 phone launched/m);
     const byOutput = await sluice(['status', 'out.csv'], {});
-    expect(byOutput.stdout.toString()).toBe(said.stdout.toString());
+    expect(byOutput.stdout.toString()).toBe(printed.stdout.toString());
     const json = await sluice(['status', 'out.csv.sluice', '--json'], {});
     expect(JSON.parse(json.stdout.toString()) as RunStatus).toMatchObject({
       input: 'list.csv',
@@ -131,10 +131,10 @@ describe('sluice status', () => {
 describe('sluice abandon', () => {
   it('deletes what was never launched, and the state directory', async () => {
     await leaveUnfinished();
-    const said = await sluice(['abandon', 'out.csv.sluice', '--yes']);
-    expect(said.code).toBe(0);
-    expect(eventsOf(said, 'dropped')).toMatchObject([{ by: 'sluice abandon' }]);
-    expect(eventsOf(said, 'abandoned')).toMatchObject([{ batches: 1 }]);
+    const shown = await sluice(['abandon', 'out.csv.sluice', '--yes']);
+    expect(shown.code).toBe(0);
+    expect(eventsOf(shown, 'dropped')).toMatchObject([{ by: 'sluice abandon' }]);
+    expect(eventsOf(shown, 'abandoned')).toMatchObject([{ batches: 1 }]);
     expect(await readdir(folder)).toEqual(['list.csv']);
     const list = (await wire.get('/v1/batch')).json as unknown as { readonly status: string }[];
     expect(list.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));
@@ -171,9 +171,9 @@ describe('sluice abandon', () => {
 
   it('refuses to drop what was paid where nobody can be asked, and names --yes', async () => {
     await leaveUnfinished();
-    const said = await sluice(['abandon', 'out.csv.sluice']);
-    expect(said.code).toBe(2);
-    expect(said.stderr).toContain('--yes');
+    const text = await sluice(['abandon', 'out.csv.sluice']);
+    expect(text.code).toBe(2);
+    expect(text.stderr).toContain('--yes');
     expect(await readdir(folder)).toContain('out.csv.sluice');
     expect((await wire.get('/v1/batch')).json).toHaveLength(3);
   });
@@ -185,9 +185,9 @@ describe('sluice abandon', () => {
       ['5', connectTo(service)],
     ] as const) {
       expect((await sluice([...unfinished, credits], env)).code).toBe(5);
-      const said = await sluice(['abandon', 'out.csv.sluice'], env);
-      expect(said.code, said.stderr).toBe(0);
-      expect(said.stderr).not.toContain('drops the run');
+      const printed = await sluice(['abandon', 'out.csv.sluice'], env);
+      expect(printed.code, printed.stderr).toBe(0);
+      expect(printed.stderr).not.toContain('drops the run');
       expect(await readdir(folder)).toEqual(['list.csv']);
     }
   });
@@ -220,18 +220,18 @@ describe('--fresh', () => {
 
   it('says what of the old run stays on the service', async () => {
     await leaveUnfinished();
-    const said = await sluice(fresh);
-    expect(said.code).toBe(0);
-    expect(eventsOf(said, 'uploads_kept')).toMatchObject([{ batches: 3, why: 'not_asked' }]);
+    const printed = await sluice(fresh);
+    expect(printed.code).toBe(0);
+    expect(eventsOf(printed, 'uploads_kept')).toMatchObject([{ batches: 3, why: 'not_asked' }]);
     expect((await wire.get('/v1/batch')).json).toHaveLength(6);
     expect(await chargesOf(service)).toHaveLength(50);
   });
 
   it('deletes the batches of the old run with --delete-batches', async () => {
     await leaveUnfinished();
-    const said = await sluice([...fresh, '--delete-batches']);
-    expect(said.code).toBe(0);
-    expect(eventsOf(said, 'uploads_deleted')).toMatchObject([{ batches: 3 }]);
+    const printed = await sluice([...fresh, '--delete-batches']);
+    expect(printed.code).toBe(0);
+    expect(eventsOf(printed, 'uploads_deleted')).toMatchObject([{ batches: 3 }]);
     expect((await wire.get('/v1/batch')).json).toEqual([]);
   });
 
@@ -253,7 +253,7 @@ describe('--fresh', () => {
       }),
       signal: new AbortController().signal,
     });
-    expect(person.heard()).toContain('3 batches');
+    expect(person.received()).toContain('3 batches');
     expect((await wire.get('/v1/batch')).json).toHaveLength(left);
   });
 
@@ -275,16 +275,16 @@ describe('--fresh', () => {
 
   it('warns of what was paid where nobody can be asked, also when quiet', async () => {
     await leaveUnfinished();
-    const said = await sluice([...fresh, '--quiet']);
-    expect(said.code).toBe(0);
-    expect(said.events).toMatchObject([{ event: 'dropped', by: '--fresh', is_finished: false }]);
+    const printed = await sluice([...fresh, '--quiet']);
+    expect(printed.code).toBe(0);
+    expect(printed.events).toMatchObject([{ event: 'dropped', by: '--fresh', is_finished: false }]);
   });
 
   it('leaves batches alone that are in another account, or on another service', async () => {
     await leaveUnfinished();
     const other = await withService();
-    const said = await sluice([...fresh, '--delete-batches'], connectTo(other.service));
-    expect(said).toMatchObject({
+    const printed = await sluice([...fresh, '--delete-batches'], connectTo(other.service));
+    expect(printed).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('stay there') as string,
     });

@@ -100,7 +100,7 @@ describe('the temporary folder of a run that streams', () => {
   });
 
   it.each(['verify - --email email --country US --local', 'serve --port 0'])(
-    'is said when it cannot be made, with what to do: sluice %s',
+    'is reported when it cannot be made, with what to do: sluice %s',
     async (command) => {
       const file = join(temporary, 'file');
       await writeFile(file, '');

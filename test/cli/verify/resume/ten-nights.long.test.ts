@@ -101,8 +101,8 @@ class Nights {
 
   /** A night that ends well: every row is there with its result, and nothing was paid twice. */
   async good(paid: number): Promise<void> {
-    const { code, verdict, said } = await (await this.start()).ended;
-    expect({ code, verdict }, `${said}\n${await this.read('sluice.log')}`).toEqual({
+    const { code, verdict, printed } = await (await this.start()).ended;
+    expect({ code, verdict }, `${printed}\n${await this.read('sluice.log')}`).toEqual({
       code: 0,
       verdict: 'done',
     });
@@ -133,7 +133,7 @@ class Nights {
     const ended = await (await this.start(options)).ended;
     expect(
       { code: ended.code, verdict: ended.verdict },
-      `${ended.said}\n${await this.read('sluice.log')}`,
+      `${ended.printed}\n${await this.read('sluice.log')}`,
     ).toEqual({ code, verdict });
     expect(await this.read('verified.csv')).toBe(before);
     expect(await this.paid()).toBe(paid);
@@ -244,8 +244,8 @@ describe.each(starters)('$name', (starter) => {
     // Two have left the list, three are new.
     nights.names.splice(3, 2);
     nights.names.push('good50@sluice.test', 'good51@sluice.test', 'good52@sluice.test');
-    const { code, verdict, said } = await (await nights.start()).ended;
-    expect({ code, verdict }, `${said}\n${await nights.read('sluice.log')}`).toEqual({
+    const { code, verdict, printed } = await (await nights.start()).ended;
+    expect({ code, verdict }, `${printed}\n${await nights.read('sluice.log')}`).toEqual({
       code: 0,
       verdict: 'done',
     });

@@ -30,16 +30,16 @@ const verify = ['verify', 'plain.csv', '--email', 'mail', '--country', 'US'];
 const toFile = [...verify, '-o', 'out.csv'];
 
 /** The code of an error, and what its message has to name, in whatever words. */
-type Said = readonly [code: string, ...names: string[]];
+type Reply = readonly [code: string, ...names: string[]];
 
-function expectError(ended: EndedHere, [code, ...names]: Said): void {
+function expectError(ended: EndedHere, [code, ...names]: Reply): void {
   const errors = eventsOf(ended, 'error');
   expect(errors).toMatchObject([{ code }]);
   for (const name of names) expect(errors[0]?.message).toContain(name);
 }
 
-describe('what cannot be done is said before anything is sent', () => {
-  it.each<[string, number, Said, readonly string[]]>([
+describe('what cannot be done is reported before anything is sent', () => {
+  it.each<[string, number, Reply, readonly string[]]>([
     [
       'an unknown column',
       2,
@@ -151,11 +151,11 @@ describe('what cannot be done is said before anything is sent', () => {
     ],
     ['no input', 2, ['invalid_option', 'verify --help'], ['verify', '--email', 'mail']],
     ['a stream beside a file', 2, ['invalid_option', 'plain.csv, -'], [...verify, '-']],
-  ])('%s: exit %i', async (_name, code, said, args) => {
+  ])('%s: exit %i', async (_name, code, text, args) => {
     const { service } = await withService();
     const requests = countRequests(service);
     const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
-    expectError(ended, said);
+    expectError(ended, text);
     expect(ended).toMatchObject({ code, stdout: Buffer.alloc(0) });
     expect(ended.stderr).not.toContain(service.apiKey);
     expect(requests).toEqual([]);
@@ -178,7 +178,7 @@ describe('what cannot be done is said before anything is sent', () => {
 describe('where the service is', () => {
   const someKey = 'canary-key-000111';
 
-  it.each<[string, Readonly<Record<string, string>>, readonly string[], Said]>([
+  it.each<[string, Readonly<Record<string, string>>, readonly string[], Reply]>([
     [
       'a key without a base URL',
       { SLUICE_API_KEY: someKey },
@@ -235,10 +235,10 @@ describe('where the service is', () => {
       ['--api-key-file', 'empty.csv'],
       ['invalid_option', 'empty.csv'],
     ],
-  ])('%s: exit 2', async (_name, env, args, said) => {
+  ])('%s: exit 2', async (_name, env, args, expected) => {
     const ended = await runInProcess([...toFile, ...args], { cwd: folder, env });
     expect(ended.code).toBe(2);
-    expectError(ended, said);
+    expectError(ended, expected);
     expect(ended.stderr).not.toContain('canary');
     expect((await readdir(folder)).toSorted()).toEqual(files);
   });
@@ -276,18 +276,18 @@ describe('options', () => {
     expect((await readdir(folder)).toSorted()).toEqual(files);
   });
 
-  it.each<[string, readonly string[], Said]>([
+  it.each<[string, readonly string[], Reply]>([
     [
       'an unknown option',
       ['--emial', 'mail'],
       ['invalid_option', '--emial', '--email?', 'sluice verify --help'],
     ],
-    ...['--dedupe', '--de-duplicate', '--distinct'].map((name): [string, string[], Said] => [
+    ...['--dedupe', '--de-duplicate', '--distinct'].map((name): [string, string[], Reply] => [
       'an option that would drop duplicates',
       [name],
       ['invalid_option', name, '--unique?'],
     ]),
-    ...['none', ''].map((list): [string, string[], Said] => [
+    ...['none', ''].map((list): [string, string[], Reply] => [
       'no result column',
       ['--columns', list],
       ['invalid_option', '--columns valid'],
@@ -309,10 +309,10 @@ describe('options', () => {
       ['--prefix', 'id=x'],
       ['invalid_option', '"id"'],
     ],
-  ])('%s: exit 2', async (_name, args, said) => {
+  ])('%s: exit 2', async (_name, args, printed) => {
     const ended = await runInProcess([...toFile, ...args, '--local'], { cwd: folder });
     expect(ended.code).toBe(2);
-    expectError(ended, said);
+    expectError(ended, printed);
     expect((await readdir(folder)).toSorted()).toEqual(files);
   });
 

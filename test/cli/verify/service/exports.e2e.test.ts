@@ -262,7 +262,7 @@ describe('an export of a service that counts nothing, which lacks a few records'
 });
 
 describe('counts that differ from what came', () => {
-  it('are told, and fail nothing', async () => {
+  it('are reported, and fail nothing', async () => {
     const { front } = await outOfItsMind((request) =>
       isExport.test(request)
         ? { change: (body) => Object.fromEntries(Object.entries(body as object).slice(0, 8)) }

@@ -104,7 +104,7 @@ describe('an account with too few credits', () => {
     [20, true],
     [4, false],
   ])(
-    'of %i is said once before anything is sent, and at the end in words',
+    'of %i is reported once before anything is sent, and at the end in words',
     async (emailCredits, fits) => {
       const { service } = await withService({ emailCredits });
       const ended = await verify(service, '--concurrency', '1', '--verbose');
@@ -118,7 +118,7 @@ describe('an account with too few credits', () => {
     },
   );
 
-  it('is not said where it is known: of a budget, a preflight, a run that is resumed', async () => {
+  it('is not reported where it is known: of a budget, a preflight, a run that is resumed', async () => {
     const { service } = await withService({ emailCredits: 20 });
     const stopped = await verify(service, '--max-credits', '10');
     expect(codedOf(stopped, 'balance_short')).toEqual([]);

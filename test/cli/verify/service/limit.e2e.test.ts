@@ -82,16 +82,16 @@ describe('--limit', () => {
   it('says before anything is sent that the rows are paid for again', async () => {
     await write('list.csv', listOf(40));
     const { service } = await withService();
-    const said = [{ rows: 20, limit: 20 }];
+    const reported = [{ rows: 20, limit: 20 }];
     const trial = ['list.csv', '-o', 'o.csv', '-n', '20'];
     const stopped = await verify(service, ...trial, '--max-credits', '1');
     expect(stopped.code, stopped.stderr).toBe(5);
-    expect(eventsOf(stopped, 'trial')).toMatchObject(said);
+    expect(eventsOf(stopped, 'trial')).toMatchObject(reported);
     expect(await addressesPaid(service)).toEqual([]);
     const counted = await verify(service, 'list.csv', '--dry-run', '-n', '20');
-    expect(eventsOf(counted, 'trial')).toMatchObject(said);
+    expect(eventsOf(counted, 'trial')).toMatchObject(reported);
     const streamed = await verify(service, 'list.csv', '-n', '20');
-    expect(eventsOf(streamed, 'trial')).toMatchObject(said);
+    expect(eventsOf(streamed, 'trial')).toMatchObject(reported);
     const kept = await verify(service, 'list.csv', '-o', 'kept.csv', '-n', '20', '--history', 'h');
     expect(eventsOf(kept, 'trial')).toEqual([]);
   });
@@ -174,7 +174,7 @@ describe('--limit', () => {
       cwd: folder,
       env: connectTo(service),
     });
-    await running.said(/: verifying/);
+    await running.printed(/: verifying/);
     running.child.kill('SIGKILL');
     expect(await running.ended).toMatchObject({ signal: 'SIGKILL' });
     const done = await verify(service, ...args);

@@ -38,7 +38,7 @@ function count(requests: readonly string[], pattern: RegExp): number {
 const launch = /^POST \/v1\/batch\/./;
 const status = /^GET \/v1\/batch\/[^/]+$/;
 
-it('launches again what is said to be done already and is not', async () => {
+it('launches again what is reported to be done already and is not', async () => {
   const { service } = await withService();
   let launches = 0;
   const front = await startFront(service, (request) => {
@@ -100,14 +100,14 @@ it('ends where the service has lost launches that it took, and pays again only w
   const front = await startFront(service, (request) => {
     const [, method, uuid = ''] = /^(\w+) \/v1\/batch\/([^/]+)$/.exec(request) ?? [];
     if (method === 'POST') launched.push(uuid);
-    const lostOf = <Shown extends object>(shown: Shown, of: string): Shown =>
+    const failedOf = <Shown extends object>(shown: Shown, of: string): Shown =>
       launched.slice(0, 3).includes(of) ? { ...shown, status: 'parsing_content' } : shown;
     if (request === 'GET /v1/batch') {
       const change = (list: { batch_uuid: string }[]) =>
-        list.map((each) => lostOf(each, each.batch_uuid));
+        list.map((each) => failedOf(each, each.batch_uuid));
       return { change };
     }
-    return method === 'GET' ? { change: (body) => lostOf(body as object, uuid) } : undefined;
+    return method === 'GET' ? { change: (body) => failedOf(body as object, uuid) } : undefined;
   });
   const lost = await verify(front, '--batch-deadline', '0.0006', '--quiet');
   expect(lost.code, lost.stderr).toBe(3);

@@ -29,8 +29,9 @@ function formsOf(text: string): readonly string[] {
 const secrets = [...formsOf(key), ...formsOf(address)];
 
 function expectNoSecret({ code, stdout, stderr }: Ended): void {
-  const said = stderr + stdout.toString();
-  for (const secret of secrets) expect(said, `${String(code)}: ${said}`).not.toContain(secret);
+  const printed = stderr + stdout.toString();
+  for (const secret of secrets)
+    expect(printed, `${String(code)}: ${printed}`).not.toContain(secret);
 }
 
 it('neither says nor leaves a key or an address, however the run ends', async () => {
@@ -131,12 +132,12 @@ it('says and leaves neither when it is killed, looked at, taken up again, or giv
   const options = { cwd: folder, env: { ...connectTo(service), TMPDIR: folder } };
   const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns];
   const running = startSluice(args, options);
-  await running.said(/: verifying,/);
+  await running.printed(/: verifying,/);
   running.child.kill('SIGKILL');
   expectNoSecret(await running.ended);
   const again = startSluice(args, options);
   // Said of the batch when it is known again; it does not move on.
-  await again.said(/read 1 row:/);
+  await again.printed(/read 1 row:/);
   again.child.kill('SIGINT');
   expectNoSecret(await again.ended);
   for (const path of await filesBelow(folder)) {

@@ -27,7 +27,7 @@ it('says within seconds that a service is not reached, and that it is back', asy
   const service = createService({ apiKey: 'k' });
   const env = { ...key, SLUICE_BASE_URL: `http://${base}` };
   const running = startSluice([...args, '--json-log'], { cwd: folder, env });
-  const [line] = await running.said(/\{[^\n]*"service_waiting"[^\n]*\n/);
+  const [line] = await running.printed(/\{[^\n]*"service_waiting"[^\n]*\n/);
   expect(JSON.parse(line)).toMatchObject({
     host: base,
     reason: `cannot reach ${base}: the connection was refused`,

@@ -25,8 +25,8 @@ describe('parseCountry', () => {
     expect(() => trouble('D')).toThrow('did you mean DE (Germany)?');
     expect(() => trouble('Congo')).toThrow('; give a two-letter code such as US');
     for (const text of ['XX', 'zz']) {
-      const said = `take --country "${text}"; ${text.toUpperCase()} is the code of no country`;
-      expect(() => trouble(text)).toThrow(said);
+      const reported = `take --country "${text}"; ${text.toUpperCase()} is the code of no country`;
+      expect(() => trouble(text)).toThrow(reported);
     }
     for (const text of ['Narnia', '', 'x'.repeat(10_000)]) {
       expect(() => trouble(text), text).toThrow('; give a two-letter code such as US');

@@ -115,7 +115,7 @@ describe('what a sink of a caller throws is an OutputError, with the original as
   });
 
   it('and not what another failure of dropping it says', async () => {
-    const told: RunProgress[] = [];
+    const reported: RunProgress[] = [];
     const abort = async (): Promise<never> => {
       throw new Error('no connection');
     };
@@ -124,7 +124,7 @@ describe('what a sink of a caller throws is an OutputError, with the original as
         ...settings(),
         source,
         sink: ownSink({}, { write: fail, abort }),
-        onProgress: (progress) => told.push(progress),
+        onProgress: (progress) => reported.push(progress),
       }),
     );
     expect(error).toMatchObject({ cause: gone });
@@ -133,7 +133,7 @@ describe('what a sink of a caller throws is an OutputError, with the original as
       code: 'not_dropped',
       fields: { why: expect.stringMatching('no connection') },
     };
-    expect(told).toContainEqual(expect.objectContaining(notice));
+    expect(reported).toContainEqual(expect.objectContaining(notice));
   });
 
   it('but an error of the family and the reason of an abort pass as they are', async () => {

@@ -37,7 +37,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
   let looks = 0;
   const known = new Map<Batch, BatchState>();
   const settled = new Set<Batch>();
-  const told = [...batches];
+  const reported = [...batches];
   let changed = new Set(batches);
   // What the loop does not ask for is left out.
   const parts = {
@@ -47,7 +47,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
       shared: {
         onStop: () => undefined,
         waitForUpdates: async () => {
-          const batch = told.pop() as Batch;
+          const batch = reported.pop() as Batch;
           known.set(batch, exported);
           changed.add(batch);
         },

@@ -66,17 +66,17 @@ it.each(seeds)('the ledger is what nights say that they cost, seed %i', async (s
       (error: unknown) => error,
     );
     const now = await spent();
-    const said = `seed ${seed}, night ${night}: ${JSON.stringify({ size, from, ...drawn })}`;
-    expect(now - paid, said).toBeLessThanOrEqual(Math.min(email?.credits ?? 0, maxCredits));
+    const reported = `seed ${seed}, night ${night}: ${JSON.stringify({ size, from, ...drawn })}`;
+    expect(now - paid, reported).toBeLessThanOrEqual(Math.min(email?.credits ?? 0, maxCredits));
     if (isSluiceError(end, 'budget_exhausted') || isSluiceError(end, 'detached')) {
       const { credits, creditsBefore, status } = await readStoppedRun(stateDir);
       const charged = (credits.email?.spent ?? 0) + (creditsBefore?.email ?? 0);
       // A launch that is left to the service counts with its addresses.
-      if (status.running === 0) expect(charged, said).toBe(now - before);
-      else expect(charged, said).toBeGreaterThanOrEqual(now - before);
+      if (status.running === 0) expect(charged, reported).toBe(now - before);
+      else expect(charged, reported).toBeGreaterThanOrEqual(now - before);
       continue;
     }
-    expect(end, said).not.toBeInstanceOf(Error);
+    expect(end, reported).not.toBeInstanceOf(Error);
     const {
       credits,
       credits_before: earlier,
@@ -84,11 +84,11 @@ it.each(seeds)('the ledger is what nights say that they cost, seed %i', async (s
     } = end as Awaited<ReturnType<typeof run>>;
     const charged = (credits.email?.spent ?? 0) + (earlier?.email ?? 0);
     // A launch that is left to the service counts with its addresses.
-    if (credits.email?.source === 'cost_objects') expect(charged, said).toBe(now - before);
+    if (credits.email?.source === 'cost_objects') expect(charged, reported).toBe(now - before);
     else {
-      expect(charged, said).toBeGreaterThanOrEqual(now - before);
-      expect(credits.email, said).toMatchObject({ source: 'launched', net: null });
-      expect(drawn, said).toMatchObject({ partial: true, detach: true });
+      expect(charged, reported).toBeGreaterThanOrEqual(now - before);
+      expect(credits.email, reported).toMatchObject({ source: 'launched', net: null });
+      expect(drawn, reported).toMatchObject({ partial: true, detach: true });
     }
     if ((figures?.reasons['not_finished'] ?? 0) === 0) before = now;
   }

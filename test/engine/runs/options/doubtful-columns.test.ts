@@ -84,7 +84,7 @@ describe('onDoubtfulColumns', () => {
     return seen;
   };
 
-  it('is told of numbers that may have lost the + of another calling code', async () => {
+  it('is reported numbers that may have lost the + of another calling code', async () => {
     const mixed = ['447400123456', '41791234503', '491711234500', '1715554401', '441171234567', ''];
     expect(await estimated([...mixed, ...mixed])).toEqual([
       {
@@ -101,7 +101,7 @@ describe('onDoubtfulColumns', () => {
     ]);
   });
 
-  it('is not told of national numbers without their 0, some of which begin like calling codes', async () => {
+  it('is not warned of national numbers without their 0, some of which begin like calling codes', async () => {
     const places = [
       '30',
       '40',
@@ -128,13 +128,13 @@ describe('onDoubtfulColumns', () => {
   const numbers = (count: number, start: string): readonly string[] =>
     Array.from({ length: count }, (_, at) => `${start}${String(1_000_000 + at).slice(1)}`);
 
-  it('is told of calling codes of other countries than the one for all rows', async () => {
+  it('is reported calling codes of other countries than the one for all rows', async () => {
     const own = [...numbers(60, '+49 151 10'), ...numbers(15, '0049 151 20')];
     const foreign = [...numbers(20, '+44 7400 '), ...numbers(15, '0041 79 3')];
-    const [told, ...more] = await estimated([...own, ...foreign, ...numbers(40, '0151 30')]);
+    const [reported, ...more] = await estimated([...own, ...foreign, ...numbers(40, '0151 30')]);
     expect(more).toEqual([]);
-    expect(told).toMatchObject({ filled: 150, malformed: 0, ambiguous: 0 });
-    expect(told?.foreign).toEqual({
+    expect(reported).toMatchObject({ filled: 150, malformed: 0, ambiguous: 0 });
+    expect(reported?.foreign).toEqual({
       cells: 35,
       of: 110,
       national: 40,
@@ -146,8 +146,8 @@ describe('onDoubtfulColumns', () => {
     });
   });
 
-  it('is told of numbers that are not of the countries of their rows, where these are a tenth', async () => {
-    const told = async (unfit: readonly string[], country: string) => {
+  it('is reported numbers that are not of the countries of their rows, where these are a tenth', async () => {
+    const reports = async (unfit: readonly string[], country: string) => {
       const seen: DoubtfulColumn[] = [];
       const of = (phones: readonly string[], rowCountry: string) =>
         phones.map((phone) => ({ phone, country: rowCountry }));
@@ -163,20 +163,20 @@ describe('onDoubtfulColumns', () => {
       });
       return seen.map(({ unfit: found }) => found);
     };
-    expect(await told(numbers(5, '020 7'), 'DE')).toEqual([{ cells: 5, of: 45 }]);
-    expect(await told(numbers(5, '044 6'), 'CH')).toEqual([]);
-    expect(await told(numbers(4, '020 7'), 'DE')).toEqual([]);
-    expect(await told(numbers(10, '+44 7400 1'), 'DE')).toEqual([]);
+    expect(await reports(numbers(5, '020 7'), 'DE')).toEqual([{ cells: 5, of: 45 }]);
+    expect(await reports(numbers(5, '044 6'), 'CH')).toEqual([]);
+    expect(await reports(numbers(4, '020 7'), 'DE')).toEqual([]);
+    expect(await reports(numbers(10, '+44 7400 1'), 'DE')).toEqual([]);
     // Of GS no numbers are known, and with text beside nobody can say.
-    expect(await told(numbers(10, '71'), 'GS')).toEqual([]);
-    expect(await told(numbers(10, 'Tel. 030 '), 'FR')).toEqual([]);
+    expect(await reports(numbers(10, '71'), 'GS')).toEqual([]);
+    expect(await reports(numbers(10, 'Tel. 030 '), 'FR')).toEqual([]);
   });
 
-  it('is told of numbers that do not look like those of the one country for all rows', async () => {
+  it('is reported numbers that do not look like those of the one country for all rows', async () => {
     const american = ['(415) 555-0100', '(212)555-0101', '303-555-0102', '+1 415 555 0103'];
-    const [told, ...more] = await estimated([...american, '0151 23456789']);
+    const [reported, ...more] = await estimated([...american, '0151 23456789']);
     expect(more).toEqual([]);
-    expect(told?.unfit).toEqual({ cells: 3, of: 4, read_as: 'DE' });
+    expect(reported?.unfit).toEqual({ cells: 3, of: 4, read_as: 'DE' });
     expect(await estimated(['(415) 555-0100', '0151 23456789', '030 901820'])).toEqual([]);
     expect(await estimated(['(415) 555-0100', '415 5550100', '04155 501000'])).toEqual([]);
   });
@@ -188,16 +188,19 @@ describe('onDoubtfulColumns', () => {
     [50, 900, 50],
     [20, 200, 10],
     [3, 10, 4],
-  ])('is not told of %i own, %i national and a few foreign numbers', async (own, home, abroad) => {
-    const cells = [
-      ...numbers(own, '+49 151 10'),
-      ...numbers(home, '0151 20'),
-      ...numbers(abroad, '+44 7400 '),
-    ];
-    expect(await estimated(cells)).toEqual([]);
-  });
+  ])(
+    'is not warned of %i own, %i national and a few foreign numbers',
+    async (own, home, abroad) => {
+      const cells = [
+        ...numbers(own, '+49 151 10'),
+        ...numbers(home, '0151 20'),
+        ...numbers(abroad, '+44 7400 '),
+      ];
+      expect(await estimated(cells)).toEqual([]);
+    },
+  );
 
-  it('is not told of calling codes where each row has its country', async () => {
+  it('is not warned of calling codes where each row has its country', async () => {
     const seen: DoubtfulColumn[] = [];
     const source = rowsSource(numbers(20, '+44 7400 ').map((phone) => ({ phone, land: 'DE' })));
     for (const countries of [{ countryColumn: 'land' }, { countryFrom: 'phone' }] as const) {
@@ -239,7 +242,7 @@ describe('onDoubtfulColumns', () => {
       const person = personAtTerminal(answer);
       const ask = askAboutColumns(options(given) as never, person, { reporter, signal });
       expect(await ask([column])).toBe(goesOn);
-      expect(person.heard().includes('Verify them all the same?')).toBe(given.length === 0);
+      expect(person.received().includes('Verify them all the same?')).toBe(given.length === 0);
     }
   });
 });

@@ -36,7 +36,7 @@ beforeEach(async () => {
 async function verify(changes: Given<RunOptions> = {}): Promise<Summary> {
   return run({
     source: fileSource(join(folder, 'list.csv')),
-    sink: told(fileSink(join(folder, 'out.csv'))),
+    sink: reported(fileSink(join(folder, 'out.csv'))),
     client,
     stateDir: join(folder, 'run'),
     email: ['email'],
@@ -53,7 +53,7 @@ async function verify(changes: Given<RunOptions> = {}): Promise<Summary> {
 }
 
 /** A sink that says what is done to it. */
-function told(sink: Sink, change: Partial<SinkWriting> = {}): Sink {
+function reported(sink: Sink, change: Partial<SinkWriting> = {}): Sink {
   return {
     ...sink,
     async open(opening) {
@@ -124,7 +124,7 @@ describe('an output that is not seen before it is finished', () => {
 
   it('that cannot be written stops the run when all that is paid for is safe', async () => {
     const full = new OutputError('the disk is full');
-    const sink = told(fileSink(join(folder, 'out.csv')), {
+    const sink = reported(fileSink(join(folder, 'out.csv')), {
       write: async () => {
         throw full;
       },
@@ -139,7 +139,7 @@ describe('an output that is not seen before it is finished', () => {
 
 describe('an output that is seen as it is written', () => {
   it('waits until all batches are settled', async () => {
-    const { mayBeginEarly: _, ...sink } = told(fileSink(join(folder, 'out.csv')));
+    const { mayBeginEarly: _, ...sink } = reported(fileSink(join(folder, 'out.csv')));
     await verify({ sink });
     expect(events.indexOf('write')).toBeGreaterThan(events.lastIndexOf('batch'));
   });
@@ -148,7 +148,7 @@ describe('an output that is seen as it is written', () => {
 describe('an output that others may wait for', () => {
   const mostMs = 60_000;
 
-  /** Its writings, each of which waits for all batches, and what the batches left are said to take. */
+  /** Its writings, each of which waits for all batches, and what the batches left are reported to take. */
   function writingLate() {
     const clock = new TestClock();
     const began: AbortSignal[] = [];

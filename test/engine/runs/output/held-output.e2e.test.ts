@@ -118,7 +118,7 @@ describe.each<readonly [string, () => Sink, () => Sink]>([
   });
 });
 
-it('waits for another process as long as it is told to, and the lock dies with that', async () => {
+it('waits for another process as long as it is asked to, and the lock dies with that', async () => {
   const lock = besidePath(join(await realpath(at('.')), 'a.csv'), 'lock');
   const other = spawn('flock', ['-n', lock, 'sh', '-c', 'echo held; cat'], {
     stdio: ['pipe', 'pipe', 'inherit'],

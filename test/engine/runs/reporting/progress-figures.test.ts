@@ -27,8 +27,8 @@ it('turns what verify() tells into what was read, written and paid', async () =>
       country: 'US',
       batchSize: 100,
       pollIntervalMs: 1,
-      onProgress: (told) => {
-        figures.note(told);
+      onProgress: (reported) => {
+        figures.note(reported);
         seen.push(figures.now());
       },
     }),
@@ -57,7 +57,7 @@ it('knows how much a run has to do, and what was done of it before it was resume
   const { client } = await withClient();
   const stop = new AbortController();
   const attempt = async (
-    onProgress: (told: RunProgress, figures: ProgressFigures) => void,
+    onProgress: (reports: RunProgress, figures: ProgressFigures) => void,
     signal?: AbortSignal,
   ): Promise<Figures> => {
     const figures = new ProgressFigures();
@@ -72,9 +72,9 @@ it('knows how much a run has to do, and what was done of it before it was resume
       concurrency: 1,
       pollIntervalMs: 1,
       ...(signal && { signal }),
-      onProgress: (told) => {
-        figures.note(told);
-        onProgress(told, figures);
+      onProgress: (reported) => {
+        figures.note(reported);
+        onProgress(reported, figures);
       },
     });
     await work.catch((error: unknown) => {
@@ -91,9 +91,9 @@ it('knows how much a run has to do, and what was done of it before it was resume
 
   const shown = new RunFigures();
   const begun: Figures[] = [];
-  const second = await attempt((told, figures) => {
-    shown.note(told, 0);
-    if (told.stage === 'batch') begun.push(figures.now());
+  const second = await attempt((reported, figures) => {
+    shown.note(reported, 0);
+    if (reported.stage === 'batch') begun.push(figures.now());
   });
   const addressesDoneBefore = first.addressesDone;
   expect(begun[0]).toMatchObject({ addressesDoneBefore, addressesToSend: 250 });

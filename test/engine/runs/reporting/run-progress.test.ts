@@ -5,12 +5,12 @@ import {
 } from '../../../../src/engine/runs/reporting/run-progress.js';
 
 it('names what stays on the service once, however often its deletion is tried', () => {
-  const told: RunProgress[] = [];
-  const onProgress = observedProgress((progress) => told.push(progress));
+  const reported: RunProgress[] = [];
+  const onProgress = observedProgress((progress) => reported.push(progress));
   onProgress({ stage: 'left_behind', names: ['a', 'b'] });
   onProgress({ stage: 'left_behind', names: ['b', 'c'] });
   onProgress({ stage: 'left_behind', names: ['a'] });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { stage: 'left_behind', names: ['a', 'b'] },
     { stage: 'left_behind', names: ['c'] },
   ]);

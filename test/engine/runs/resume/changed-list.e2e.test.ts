@@ -237,9 +237,9 @@ describe('a list that has changed since its run stopped', () => {
   it('says what is used again before it sends anything', async () => {
     const nights = await Nights.begin();
     await expect(nights.runWith(list, halfPaid)).rejects.toThrow();
-    const told: RunProgress[] = [];
-    await nights.runWith(changed, { onProgress: (progress) => told.push(progress) });
-    const [goingOn, carried] = told.filter(({ stage }) => stage !== 'reading');
+    const reported: RunProgress[] = [];
+    await nights.runWith(changed, { onProgress: (progress) => reported.push(progress) });
+    const [goingOn, carried] = reported.filter(({ stage }) => stage !== 'reading');
     expect(goingOn).toMatchObject({ stage: 'going_on', status: { done: 2 } });
     expect(carried).toMatchObject({
       stage: 'carried',
@@ -251,7 +251,7 @@ describe('a list that has changed since its run stopped', () => {
       failedAddresses: 0,
       unfinished: 0,
     });
-    expect(told.filter(({ stage }) => stage === 'carried')).toHaveLength(1);
+    expect(reported.filter(({ stage }) => stage === 'carried')).toHaveLength(1);
   });
 
   it('has its failed addresses sent again only when a person asks', async () => {
@@ -356,7 +356,7 @@ describe('a list that has changed since its run stopped', () => {
     return nights;
   }
 
-  /** Asks again where the service, as it was told to, does not answer yet. */
+  /** Asks again where the service, as it was asked to, does not answer yet. */
   async function launch(nights: Nights, uuid: string): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -388,7 +388,7 @@ describe('a list that has changed since its run stopped', () => {
 
   it.each([
     ['is not deleted', { status: 403 }],
-    ['is said to be deleted', { json: {} }],
+    ['is reported to be deleted', { json: {} }],
   ])('sends nothing in the place of what may still be launched, and %s', async (_, answer) => {
     const nights = await beginInDoubt([{ operation: 'deleteBatch', times: 2, what: { answer } }]);
     const before = (await uploads(nights)).length;

@@ -186,12 +186,12 @@ export function describeSharedFeatures(
       };
       const ended = work({ openHistory, onProgress, signal: killed.signal });
       await expect(ended).rejects.toThrow('ended');
-      const told = new AbortController();
+      const reported = new AbortController();
       const onNotice: RunOptions['onProgress'] = (progress) => {
         if (progress.stage === 'notice' && progress.code === 'history_left_out')
-          told.abort(new Error('told'));
+          reported.abort(new Error('told'));
       };
-      await expect(work({ onProgress: onNotice, signal: told.signal })).rejects.toThrow('told');
+      await expect(work({ onProgress: onNotice, signal: reported.signal })).rejects.toThrow('told');
       // Whatever becomes of the history, the batches are planned: it is not asked again.
       await rm(path);
       const late = await History.open({ path: join(folder, 'late'), service: service.baseUrl });
@@ -235,8 +235,8 @@ export function describeSharedFeatures(
       expect(await readFile(join(folder, 'out.csv'))).toEqual(
         await readFile(join(folder, 'alone.csv')),
       );
-      const told = { ...again[0], already_finished: true };
-      expect(await work({ retryFailed: true })).toEqual(told);
+      const reports = { ...again[0], already_finished: true };
+      expect(await work({ retryFailed: true })).toEqual(reports);
       expect(await charges()).toEqual(paid);
     });
 
@@ -344,13 +344,13 @@ export function describeSharedFeatures(
       );
     });
 
-    it('keeps to the budget that the newest process was told of, and tells all whose it is not', async () => {
+    it('keeps to the budget that the newest process was notified of, and tells all whose it is not', async () => {
       await serve();
-      const told: RunProgress[][] = [[], [], []];
+      const reported: RunProgress[][] = [[], [], []];
       const notes =
         (to: number, read?: () => void): NonNullable<RunOptions['onProgress']> =>
         (progress) => {
-          if (progress.stage === 'notice') told[to]?.push(progress);
+          if (progress.stage === 'notice') reported[to]?.push(progress);
           if (progress.stage === 'read') read?.();
         };
       const onPrepared = async (): Promise<boolean> => true;
@@ -377,15 +377,15 @@ export function describeSharedFeatures(
       await expectPaidOnce(20);
       const elsewhere = { code: 'budget_changed_elsewhere', fields: { most: 20 } };
       const here = { most: 20, before: 30 };
-      expect(told[0]).toContainEqual(expect.objectContaining(elsewhere));
-      expect(told[1]).toContainEqual(
+      expect(reported[0]).toContainEqual(expect.objectContaining(elsewhere));
+      expect(reported[1]).toContainEqual(
         expect.objectContaining({ fields: expect.objectContaining(here) as unknown }),
       );
-      expect(told[2]).toContainEqual(expect.objectContaining(elsewhere));
+      expect(reported[2]).toContainEqual(expect.objectContaining(elsewhere));
 
       await expect(work({ maxCredits: 25 })).rejects.toMatchObject({ code: 'budget_exhausted' });
       await expectPaidOnce(25);
-      // A process that is told nothing goes on without the budget that has stopped the run.
+      // A process that is reported nothing goes on without the budget that has stopped the run.
       await Promise.all(together(2));
       await expectPaidOnce();
     });

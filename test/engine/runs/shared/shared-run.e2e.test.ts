@@ -294,7 +294,7 @@ describe('run() with a store that many processes share', () => {
       };
       await Promise.all([work({ onProgress }), work({ onProgress })]);
       await expectPaidOnce();
-      // Each is told by the one that goes on with it.
+      // Each is recognized by the one that goes on with it.
       expect(learned.length).toBeGreaterThanOrEqual(1);
       expect(new Set(learned).size).toBe(learned.length);
       expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
@@ -411,7 +411,7 @@ describe('run() with a store that many processes share', () => {
     await serve();
     const restored = work({
       onProgress: ({ stage }) => {
-        if (stage === 'written') shared.failOver(3, { isTold: true, isAhead: true });
+        if (stage === 'written') shared.failOver(3, { isReported: true, isAhead: true });
       },
     });
     await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
@@ -436,7 +436,7 @@ describe('run() with a store that many processes share', () => {
       onProgress: (event) => {
         if (isRestored || event.stage !== 'batch' || event.state.stage !== 'exported') return;
         isRestored = true;
-        shared.failOver(12, { isTold: true, isAhead: true });
+        shared.failOver(12, { isReported: true, isAhead: true });
       },
     });
     await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
@@ -450,14 +450,14 @@ describe('run() with a store that many processes share', () => {
     const summary = await work();
     await writeFile(join(folder, 'list.csv'), 'email\nother@sluice.test\n');
     const output = await readFile(join(folder, 'out.csv'));
-    const told: Summary[] = [];
-    const said: string[] = [];
-    const onProgress: RunOptions['onProgress'] = ({ stage }) => void said.push(stage);
-    const onSummary = async (again: Summary): Promise<void> => void told.push(again);
+    const reported: Summary[] = [];
+    const printed: string[] = [];
+    const onProgress: RunOptions['onProgress'] = ({ stage }) => void printed.push(stage);
+    const onSummary = async (again: Summary): Promise<void> => void reported.push(again);
     const again = { ...summary, already_finished: true };
     expect(await work({ onSummary, onProgress })).toEqual(again);
-    expect(told).toEqual([again]);
-    expect(said).toEqual(['already_finished']);
+    expect(reported).toEqual([again]);
+    expect(printed).toEqual(['already_finished']);
     const other = work({ onSummary, sink: join(folder, 'other.csv'), country: 'DE' });
     await expect(other).rejects.toMatchObject({
       code: 'state_mismatch',
@@ -470,7 +470,7 @@ describe('run() with a store that many processes share', () => {
     await expect(anotherList).rejects.toThrow('`source` (');
     const settings = { use_account_cache: false };
     await expect(work({ settings })).rejects.toThrow('`settings.use_account_cache`');
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     expect(await readdir(folder)).not.toContain('other.csv');
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
     await expectPaidOnce();
@@ -629,7 +629,7 @@ describe('run() with a store that many processes share', () => {
     expect(await charges()).toEqual([]);
   });
 
-  it('keeps those, too, to a budget that were told of none', async () => {
+  it('keeps those, too, to a budget that were notified of none', async () => {
     const time = new ServiceClock();
     await serve({ clock: time, verifyDelayMs: 1000 });
     const works = Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
@@ -685,7 +685,7 @@ describe('run() with a store that many processes share', () => {
 
   it('is given up when no process works on it any more, and leaves what was launched', async () => {
     await serve({ verifyDelayMs: 3_600_000 });
-    const told: string[] = [];
+    const reports: string[] = [];
     const frozen = new Way();
     let abandoned: Promise<unknown> | undefined;
     const stopped = work({
@@ -695,18 +695,18 @@ describe('run() with a store that many processes share', () => {
         if (!isPaid || abandoned) return;
         const thaw = frozen.close();
         abandoned = abandonRun({ store: new Way().store, client: clientOf() });
-        void abandoned.then(() => told.push('abandoned'));
+        void abandoned.then(() => reports.push('abandoned'));
         void eventually(() => state().stopped)
           .toBeDefined()
           .then(() => {
-            told.push('thawed');
+            reports.push('thawed');
             return thaw();
           });
       },
     });
     await expect(stopped).rejects.toMatchObject({ code: 'state_mismatch' });
     await abandoned;
-    expect(told).toEqual(['thawed', 'abandoned']);
+    expect(reports).toEqual(['thawed', 'abandoned']);
     const left = await clientOf().listBatches();
     expect(new Set(left.map(({ status }) => status))).toEqual(new Set(['verification_ongoing']));
   });

@@ -36,7 +36,7 @@ describe('StateDirectory', () => {
     await expect(stat(path)).rejects.toThrow(/ENOENT/);
   });
 
-  it('forgets an unfinished run when it is told to', async () => {
+  it('forgets an unfinished run when it is asked to', async () => {
     const first = await open();
     await first.record(runEntry);
     await writeFile(join(path, 'results', '000001'), '{}');
@@ -104,7 +104,7 @@ describe('StateDirectory', () => {
     expect(removed.indexOf('sync run')).toBeLessThan(removed.indexOf('rm run'));
   });
 
-  it('is no folder that holds something else, whatever it is told', async () => {
+  it('is no folder that holds something else, whatever it is notified', async () => {
     await mkdir(path);
     await writeFile(join(path, 'precious'), 'x');
     for (const fresh of [false, true]) {

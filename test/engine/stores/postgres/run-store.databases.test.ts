@@ -9,7 +9,7 @@ import { newName } from '../../../lists/sql/harness/new-name.js';
 import { planEntry } from '../example-entries.js';
 import { batch, claimOne, runEntry } from './store-place.js';
 
-/** What frozen processes have is told from what others have by the end of its lease. Neither ends by itself. */
+/** What frozen processes have is recognized from what others have by the end of its lease. Neither ends by itself. */
 const frozenLeaseMs = 60_000;
 const leaseMs = 10 * frozenLeaseMs;
 const { signal } = new AbortController();
@@ -56,7 +56,7 @@ it('gives a batch to the next however often processes were lost later than a min
   await next.remove();
 });
 
-it('is told that the run is gone, where another removes it while this process gives a sign of life', async () => {
+it('is notified that the run is gone, where another removes it while this process gives a sign of life', async () => {
   const clock = new TestClock();
   const store = await open(clock);
   onTestFinished(async () => store.close());

@@ -70,10 +70,10 @@ describe(`${many} processes at once`, () => {
     expect(first.filter(({ token }) => token)).toHaveLength(1);
     const token = first[holder]?.token as Token;
     // What the holder says counts, and only with the number of its claim.
-    const said = await Promise.all(
+    const reported = await Promise.all(
       all.map(async (steps) => steps.record(token, recordOf('ready', 1))),
     );
-    expect(said.map((isHeld, at) => isHeld === (at === holder))).not.toContain(false);
+    expect(reported.map((isHeld, at) => isHeld === (at === holder))).not.toContain(false);
     const confirmed = await Promise.all(all.map(async (steps) => steps.confirm(token)));
     expect(confirmed.map((isHeld, at) => isHeld === (at === holder))).not.toContain(false);
     const kept = await Promise.all(
@@ -175,7 +175,7 @@ describe('a process', () => {
     expect(second.equals((await steps.results('000001')) ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test('is told apart from one whose claim had the same number before the server lost it', async () => {
+  test('is distinguished from one whose claim had the same number before the server lost it', async () => {
     const { schema, all } = await openMany();
     const [one, two] = all as [SharedSteps, SharedSteps];
     await one.begin(runEntry, planEntry, 1);
@@ -285,13 +285,13 @@ test('a process hears of what stops another before that is written down, whateve
   const { signal } = new AbortController();
   await one.begin(runEntry, planEntry);
   while (!other.state.run) await other.shared.waitForUpdates(signal);
-  const heard = new Promise<void>((resolve) => other.shared.onStop(resolve));
+  const received = new Promise<void>((resolve) => other.shared.onStop(resolve));
   const at = new Date().toISOString();
   const stopped = { entry: 'stopped', code: 'unauthorized', message: 'ключ \u0000', at } as const;
   // More than PostgreSQL tells is found where it is written down.
   one.shared.announce({ ...stopped, message: 'no'.repeat(10_000) });
   one.shared.announce(stopped);
-  await heard;
+  await received;
   expect(other.state.stopped).toEqual(stopped);
   expect(one.state.run).toMatchObject({ id: runEntry.id });
 });

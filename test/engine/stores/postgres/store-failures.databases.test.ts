@@ -26,7 +26,7 @@ async function startServer() {
   return { server, open };
 }
 
-/** Writes things down of a batch, one after the other, until it is told to stop. */
+/** Writes things down of a batch, one after the other, until it is asked to stop. */
 function writeOn(claim: RunClaim) {
   let isOver = false;
   let written = 0;
@@ -96,12 +96,12 @@ describe('a run whose database', () => {
     await server.failOver();
     // Also one that has missed nothing: what was launched is not in the journal that it would go on by.
     for (const claim of [ahead, idle]) {
-      const said = [
+      const reported = [
         async () => claim.confirm(),
         async () => claim.record(progress(claim.batch, 'launching')),
         async () => claim.reserve(100),
       ];
-      for (const say of said) {
+      for (const say of reported) {
         const refused = await rejection(say());
         if (refused instanceof ClaimRevokedError) continue;
         expect(refused).toMatchObject({ code: 'store_restored' });

@@ -82,10 +82,10 @@ describe('a store that is only looked at', () => {
   });
 
   test('tells of each run where it is, and of each process what it does', async () => {
-    const heard: RunProgress[] = [];
+    const received: RunProgress[] = [];
     const [writing, reading] = [
       new SharedRows(() => undefined),
-      new SharedRows((each) => heard.push(each)),
+      new SharedRows((each) => received.push(each)),
     ];
     const one = await open('a', { rows: writing });
     await untilStatus('a', { state: 'reading', rows: null, workers: [{ isAlive: true }] });
@@ -121,7 +121,7 @@ describe('a store that is only looked at', () => {
     });
     for (const { silentSeconds } of status.workers) expect(silentSeconds).toBeLessThan(30);
     // The process that writes nothing hears of the rows that are written.
-    await expect.poll(() => heard).toEqual([{ stage: 'writing', rows: 7 }]);
+    await expect.poll(() => received).toEqual([{ stage: 'writing', rows: 7 }]);
     await other.close();
 
     await one.record({

@@ -45,7 +45,7 @@ async function streamPast(
   } catch (thrown) {
     error = thrown;
   }
-  // What is told at the very end has been told, too.
+  // What is reported at the very end has been told, too.
   if (!stream.closed) await once(stream, 'close');
   const batches = await client.listBatches();
   let paid = 0;
@@ -107,26 +107,26 @@ it.each([
   ['deleteBatch', /^sluice-[0-9a-f]{16}-000002-1$/],
   ['listBatches', /^sluice-[0-9a-f]{16}-000002-1$/],
 ] as const)('what cannot be deleted (%s) is named', async (operation, name) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const { error } = await streamPast(
     [
       { operation: 'launchBatch', requests: [2], what: { answer: { status: 402 } } },
       { operation, times: 1, what: { answer: { status: 400 } } },
     ],
-    () => ({ onLeftBehind: (names) => told.push(...names) }),
+    () => ({ onLeftBehind: (names) => reported.push(...names) }),
   );
   expect(error).toMatchObject({ code: 'payment_required' });
-  expect(told).toEqual([expect.stringMatching(name)]);
+  expect(reported).toEqual([expect.stringMatching(name)]);
 });
 
 it('a launch that waited for its turn when the stream was aborted was never sent: it is deleted', async () => {
   const stop = new AbortController();
-  const told: string[] = [];
+  const reports: string[] = [];
   const { rows, error, batches, paid } = await streamPast(
     [{ operation: 'credits', requests: [1], what: { delayMs: 60_000 } }],
     (client) => ({
       signal: stop.signal,
-      onLeftBehind: (names) => told.push(...names),
+      onLeftBehind: (names) => reports.push(...names),
       onBatch: ({ state }) => {
         if (state.stage !== 'launching') return;
         // It has the one connection; the launch waits behind it.
@@ -138,7 +138,12 @@ it('a launch that waited for its turn when the stream was aborted was never sent
     { maxConcurrentRequests: 1 },
   );
   expect(error).toMatchObject({ message: 'enough' });
-  expect({ rows, batches, paid, told }).toEqual({ rows: [], batches: [], paid: 0, told: [] });
+  expect({ rows, batches, paid, reports }).toEqual({
+    rows: [],
+    batches: [],
+    paid: 0,
+    reported: [],
+  });
 });
 
 it('nothing is listed where every answer came', async () => {
@@ -167,13 +172,13 @@ describe('a batch that ends without a launch', () => {
       { operation: 'prepareBatch', what: { answer: { status: 413 } } },
     ],
   ])('is deleted: %s', async (_, fault) => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const { batches, paid } = await streamPast([fault], () => ({
       batchSize: 1,
       clock: createFastClock(5000),
-      onLeftBehind: (names) => told.push(...names),
+      onLeftBehind: (names) => reported.push(...names),
     }));
-    expect({ batches, paid, told }).toEqual({ batches: [], paid: 0, told: [] });
+    expect({ batches, paid, reported }).toEqual({ batches: [], paid: 0, reported: [] });
   });
 
   it.each<[string, ...FaultPlan['faults']]>([
@@ -191,46 +196,46 @@ describe('a batch that ends without a launch', () => {
     ],
   ])('is named, and not deleted: %s', async (_, ...faults) => {
     for (const deleteBatches of [false, true]) {
-      const told: string[] = [];
+      const reported: string[] = [];
       const { batches, paid } = await streamPast(faults, () => ({
         clock: createFastClock(200),
         deleteBatches,
-        onLeftBehind: (names) => told.push(...names),
+        onLeftBehind: (names) => reported.push(...names),
       }));
       expect(paid).toBe(0);
       expect(batches.length).toBeGreaterThan(0);
-      expect(told.toSorted()).toEqual(batches.map(({ name }) => name).toSorted());
+      expect(reported.toSorted()).toEqual(batches.map(({ name }) => name).toSorted());
     }
   });
 
   it('is deleted where its launch was refused for as long as the client tries', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const throttled = { status: 429, headers: { 'Retry-After': '1' } };
     const { error, batches, paid } = await streamPast(
       [{ operation: 'launchBatch', what: { answer: throttled } }],
-      () => ({ onLeftBehind: (names) => told.push(...names) }),
+      () => ({ onLeftBehind: (names) => reported.push(...names) }),
       systemClock,
       { giveUpAfterMs: 1 },
     );
     expect(error).toMatchObject({ code: 'service_unavailable', sent: 'no' });
-    expect({ batches, paid, told }).toEqual({ batches: [], paid: 0, told: [] });
+    expect({ batches, paid, reported }).toEqual({ batches: [], paid: 0, reported: [] });
   });
 });
 
 it('an upload whose answer was lost, and that the list does not have, is named', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const { rows, batches, paid, faults } = await streamPast(
     [
       { operation: 'uploadBatch', requests: [1], when: 'after', what: { reset: true } },
       { operation: 'listBatches', requests: [1, 2, 3, 4, 5], what: { answer: { json: [] } } },
     ],
-    () => ({ onLeftBehind: (names) => told.push(...names) }),
+    () => ({ onLeftBehind: (names) => reported.push(...names) }),
   );
   expect(faults.map(({ fired }) => fired)).toEqual([1, 5]);
   expect([rows.length, paid]).toEqual([people.length, people.length]);
   const unlaunched = batches.filter(({ status }) => status !== 'verification_done');
-  expect(told).toEqual(unlaunched.map(({ name }) => name));
-  expect(told).toEqual([expect.stringMatching(/-000001-1$/)]);
+  expect(reported).toEqual(unlaunched.map(({ name }) => name));
+  expect(reported).toEqual([expect.stringMatching(/-000001-1$/)]);
 });
 
 describe('with deleteBatches', () => {
@@ -250,13 +255,13 @@ describe('with deleteBatches', () => {
   });
 
   it('names what the service says to have deleted and still has', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const { batches } = await streamPast(
       [{ operation: 'deleteBatch', what: { answer: { json: {} } } }],
-      () => ({ deleteBatches: true, onLeftBehind: (names) => told.push(...names) }),
+      () => ({ deleteBatches: true, onLeftBehind: (names) => reported.push(...names) }),
     );
     expect(batches.length).toBeGreaterThan(0);
-    expect(told.toSorted()).toEqual(batches.map(({ name }) => name).toSorted());
+    expect(reported.toSorted()).toEqual(batches.map(({ name }) => name).toSorted());
   });
 
   it.each<[string, FaultPlan['faults'][number]]>([
@@ -269,13 +274,13 @@ describe('with deleteBatches', () => {
       { operation: 'exportBatch', requests: [2], what: { answer: { status: 401 } } },
     ],
   ])('a batch that %s is named', async (_, fault) => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const { batches } = await streamPast([fault], () => ({
       deleteBatches: true,
-      onLeftBehind: (names) => told.push(...names),
+      onLeftBehind: (names) => reported.push(...names),
     }));
-    expect(batches.map(({ name }) => name)).toEqual(told);
-    expect(told).toEqual([expect.stringMatching(/-000002-1$/)]);
+    expect(batches.map(({ name }) => name)).toEqual(reported);
+    expect(reported).toEqual([expect.stringMatching(/-000002-1$/)]);
   });
 });
 
@@ -299,7 +304,7 @@ describe('a stream that ends early', () => {
     };
   }
 
-  /** A service that prepares nothing until it is told to go on, and deletes nothing meanwhile. */
+  /** A service that prepares nothing until it is asked to go on, and deletes nothing meanwhile. */
   async function withHeldService(faults: FaultPlan['faults'] = []) {
     const time = new ServiceClock();
     const held = await withClient({ clock: time, parseDelayMs: 1000, faults: { faults } });
@@ -313,18 +318,18 @@ describe('a stream that ends early', () => {
 
   it('deletes what it has not launched before it is closed, where it is destroyed', async () => {
     const { service, client, clock } = await withHeldService();
-    const told: string[] = [];
+    const reported: string[] = [];
     const stream = verify({
       client,
       clock,
       ...options,
       onBatch: whenAllParse(() => stream.destroy()),
-      onLeftBehind: (names) => told.push(...names),
+      onLeftBehind: (names) => reported.push(...names),
     });
     Readable.from(eight).pipe(stream);
     await once(stream, 'close');
     expect(await client.listBatches()).toEqual([]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(await chargesOf(service)).toEqual([]);
   });
 
@@ -414,36 +419,36 @@ describe('a stream that ends early', () => {
     const { client } = await withHeldService([
       { operation: 'deleteBatch', what: { answer: { status: 400 } } },
     ]);
-    const told: string[] = [];
+    const reported: string[] = [];
     const stream = verify({
       client,
       ...options,
       // For the ten seconds that it may take.
       clock: createFastClock(20),
       onBatch: whenAllParse(() => stream.destroy()),
-      onLeftBehind: (names) => told.push(...names),
+      onLeftBehind: (names) => reported.push(...names),
     });
     Readable.from(eight).pipe(stream);
     await once(stream, 'close');
     const left = await client.listBatches();
     expect(left).toHaveLength(4);
-    expect(told.toSorted()).toEqual(left.map(({ name }) => name).toSorted());
+    expect(reported.toSorted()).toEqual(left.map(({ name }) => name).toSorted());
   });
 
   it('waits for the answer of an upload that is under way, and deletes it', async () => {
     const slow = { operation: 'uploadBatch', requests: [1], what: { delayMs: 50 } } as const;
     const { service, client } = await withClient({ faults: { faults: [slow] } });
-    const told: string[] = [];
+    const reported: string[] = [];
     const stream = verify({
       client,
       ...options,
-      onLeftBehind: (names) => told.push(...names),
+      onLeftBehind: (names) => reported.push(...names),
     });
     Readable.from(eight).pipe(stream);
     await eventually(() => service.faults()[0]?.fired).toBe(1);
     stream.destroy();
     await once(stream, 'close');
-    expect({ told, left: await client.listBatches() }).toEqual({ told: [], left: [] });
+    expect({ reported, left: await client.listBatches() }).toEqual({ reported: [], left: [] });
   });
 
   it.each([
@@ -455,18 +460,18 @@ describe('a stream that ends early', () => {
       { faults: { faults: [silent] } },
       { clock: createFastClock(100) },
     );
-    const told: string[] = [];
+    const reported: string[] = [];
     const stream = verify({
       client,
       ...options,
       concurrency: 1,
-      onLeftBehind: (names) => told.push(...names),
+      onLeftBehind: (names) => reported.push(...names),
     });
     Readable.from(eight).pipe(stream);
     await eventually(() => service.faults()[0]?.fired).toBe(1);
     stream.destroy();
     await once(stream, 'close');
-    expect(told).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
+    expect(reported).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
     expect(await client.listBatches()).toHaveLength(there);
   });
 });

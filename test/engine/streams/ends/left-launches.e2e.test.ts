@@ -174,7 +174,7 @@ it('a run collects what a stream has left, and so does the next loop with the sa
   expect(summary.rows).toBe(whole);
   expect(await chargesOf(service)).toHaveLength(whole);
   expect(notices).toContain('launched_left');
-  // Nothing is left, and nothing is said of it again.
+  // Nothing is left, and nothing is reported of it again.
   const again = await open();
   expect(again.takeLaunched({})).toEqual([]);
   await again.close();
@@ -265,12 +265,12 @@ it.each(['parsing', 'ready'])(
 it('what the service does not delete yet is named, and deleted by the one after the next', async () => {
   const clock = new ServiceClock();
   const { service, client, left, next } = await killedIn('parsing', { clock, parseDelayMs: 1000 });
-  const told: string[] = [];
-  const onLeftBehind = (names: readonly string[]): void => void told.push(...names);
+  const reported: string[] = [];
+  const onLeftBehind = (names: readonly string[]): void => void reported.push(...names);
   await next({ onLeftBehind, onBatch: () => void clock.run() });
-  expect(told).toEqual(left);
+  expect(reported).toEqual(left);
   await next({ onLeftBehind });
-  expect(told).toEqual(left);
+  expect(reported).toEqual(left);
   expect(await client.listBatches()).toMatchObject([{ status: 'verification_done' }]);
   expect(await chargesOf(service)).toHaveLength(2);
 });

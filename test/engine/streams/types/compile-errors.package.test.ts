@@ -114,7 +114,7 @@ const mistakes: readonly (readonly [string, string])[] = [
 ];
 
 describe('the compiler', () => {
-  let said: readonly (readonly string[])[];
+  let reported: readonly (readonly string[])[];
   let shown: readonly string[];
 
   beforeAll(() => {
@@ -124,7 +124,7 @@ describe('the compiler', () => {
     const given = calls.map(([call], at) => `const given${at} = ${call};`).join('\n');
     const program = createProgram(new Map([...modules, ['calls.ts', declared + given]]));
     shown = shownTypes(program, 'calls.ts').slice(2);
-    said = modules.map(([name]) => troubles(program, name));
+    reported = modules.map(([name]) => troubles(program, name));
   }, 300_000);
 
   it.each(calls.map(([code, type], at) => [code, type, at] as const))(
@@ -137,8 +137,8 @@ describe('the compiler', () => {
   it.each(mistakes.map(([code, words], at) => [code, words, at] as const))(
     'names what is wrong: %s',
     (_, words, at) => {
-      expect(said[at]?.join('\n')).toContain(words);
-      expect(said[at]?.join('\n')).not.toContain('"AE"');
+      expect(reported[at]?.join('\n')).toContain(words);
+      expect(reported[at]?.join('\n')).not.toContain('"AE"');
     },
   );
 });

@@ -344,7 +344,7 @@ it('run() takes rows of an interface as its source', () => {
   expectTypeOf(contacts).toExtend<RunOptions['source']>();
 });
 
-it('errors that are told apart by code keep their type, and the others theirs', () => {
+it('errors that are distinguished by code keep their type, and the others theirs', () => {
   const nameOf = (error: unknown): string => {
     if (!isSluiceError(error)) return 'foreign';
     if (isSluiceError(error, 'payment_required')) {

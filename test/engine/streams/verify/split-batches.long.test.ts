@@ -46,12 +46,12 @@ describe('a stream whose batches the service refuses for their size', () => {
     { maxBytes: 60, says: 'nothing' as const },
   ])('sends them in parts: every row comes out, and is paid once (%o)', async (limit) => {
     const { client, paid, uploads } = await withSizeLimit(limit);
-    const told = new Map<string, BatchProgress>();
-    const onBatch = (progress: BatchProgress): void => void told.set(progress.name, progress);
+    const reported = new Map<string, BatchProgress>();
+    const onBatch = (progress: BatchProgress): void => void reported.set(progress.name, progress);
     const options = { client, ...columns, pollIntervalMs: 1, onBatch };
     expectAllVerified(await pass([verify(options)]));
     expect(await paid()).toEqual(addresses.toSorted());
-    const ends = [...told.values()].filter(({ state }) => state.stage === 'exported');
+    const ends = [...reported.values()].filter(({ state }) => state.stage === 'exported');
     expect(ends.map(({ name }) => name).toSorted()).toEqual(
       uploads
         .filter(({ isRefused }) => !isRefused)

@@ -227,16 +227,16 @@ describe('rows through verify() and a service over HTTP', () => {
 
   test('tell of every batch what becomes of it, and what it is called', async () => {
     const { client } = await withClient();
-    const told: string[] = [];
+    const reported: string[] = [];
     await verifyRows([{ email: 'good@sluice.test' }], {
       client,
       email: ['email'],
       country: 'US',
       batchName: 'night',
       settings: { description: 'all of it', use_global_cache: false },
-      onBatch: ({ name, state }) => told.push(`${name.split('-')[0] ?? ''} ${state.stage}`),
+      onBatch: ({ name, state }) => reported.push(`${name.split('-')[0] ?? ''} ${state.stage}`),
     });
-    expect(told).toEqual(
+    expect(reported).toEqual(
       [
         'uploading',
         'uploaded',

@@ -217,9 +217,9 @@ describe('rows above the header of a sheet', () => {
   });
 
   it('are as many rows of the sheet as is said, and nothing is guessed then', async () => {
-    const said = { header, rows, found: undefined };
-    expect(await readSheet([['Contacts'], [], ['all']], { skipRows: 3 })).toEqual(said);
-    expect(await readSheet([['Contacts'], [], []], { skipRows: 1 })).toEqual(said);
+    const expected = { header, rows, found: undefined };
+    expect(await readSheet([['Contacts'], [], ['all']], { skipRows: 3 })).toEqual(expected);
+    expect(await readSheet([['Contacts'], [], []], { skipRows: 1 })).toEqual(expected);
     await expect(readSheet([['Contacts']], { skipRows: 0 })).rejects.toThrow(/2.*3.*1.*1/);
     await expect(readSheet([], { skipRows: 9 })).rejects.toThrow(/\b9\b/);
   });

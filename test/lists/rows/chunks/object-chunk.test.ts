@@ -47,7 +47,7 @@ describe('the text of a cell', () => {
   });
 });
 
-test('the bytes that rows are said to take grow with their cells and with the text in them', () => {
+test('the bytes that rows are reported to take grow with their cells and with the text in them', () => {
   const bytes = (rows: Record<string, unknown>[]): number => new ObjectChunk(rows, []).byteSize;
   const eight = Object.fromEntries(
     Array.from({ length: 8 }, (_, index) => [`column${index}`, 'thirteen char']),

@@ -6,26 +6,26 @@ import { withFolder } from '../../../service/with-service.js';
 import { writeRows } from '../../rows/read-rows.js';
 
 /** What a column was that became text: its name and its kind. */
-type Told = readonly (readonly [column: string, kind: string | undefined])[];
+type Reported = readonly (readonly [column: string, kind: string | undefined])[];
 
 /**
  * Carries the rows of a source into a sink as a durable run does, in two readings and with nothing added;
- * gives what was told before the second.
+ * gives what was notified before the second.
  */
-export async function carry(given: Source, sink: Sink): Promise<Told> {
+export async function carry(given: Source, sink: Sink): Promise<Reported> {
   const source = given.keep ? await given.keep(join(await withFolder(), 'kept')) : given;
-  const told: TextColumn[] = [];
+  const reported: TextColumn[] = [];
   const columns = { verified: [0], added: [[]], samples: [[]] };
   await sink.check(1);
   const first = await source.open({ wanted: () => [0] });
   const validate = await sink.validate?.(first, {
     ...columns,
-    onTextColumn: (column) => told.push(column),
+    onTextColumn: (column) => reported.push(column),
   });
   for await (const chunk of first.chunks) validate?.(chunk);
   const reading = await source.open({ wanted: () => [0] });
   await writeRows(sink, { ...columns, reading, cellsOf: () => [] });
-  return told.map(({ column, kind }) => [column, kind && printKind(kind)]);
+  return reported.map(({ column, kind }) => [column, kind && printKind(kind)]);
 }
 
 /** All cells of a source, as values. */

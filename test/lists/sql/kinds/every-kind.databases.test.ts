@@ -43,7 +43,7 @@ describe.each(Object.keys(sources))('from %s', (from) => {
     const sink = sinks[to];
     if (!source || !sink) throw new Error('there is no such pair');
     const { columns } = source;
-    const told = await carry(await source.open(folder), sink.open(folder));
+    const reported = await carry(await source.open(folder), sink.open(folder));
     const found = await sink.read(
       folder,
       columns.map(({ name }) => name),
@@ -53,8 +53,10 @@ describe.each(Object.keys(sources))('from %s', (from) => {
     const isKept = (one: Column): boolean =>
       isOwn(one) || sink.keeps(one.kind, valueOf(one.kind, one.text));
     const texts = columns.filter((one) => !isKept(one));
-    expect(new Map(told)).toEqual(new Map(texts.map(({ name, kind }) => [name, printKind(kind)])));
-    expect(told).toHaveLength(texts.length);
+    expect(new Map(reported)).toEqual(
+      new Map(texts.map(({ name, kind }) => [name, printKind(kind)])),
+    );
+    expect(reported).toHaveLength(texts.length);
     for (const [at, one] of columns.entries()) {
       const { type, cells } = found[at] ?? { type: '', cells: [] };
       const kind: Kind = isKept(one) ? one.kind : { name: 'text' };

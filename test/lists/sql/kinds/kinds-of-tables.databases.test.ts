@@ -95,8 +95,8 @@ describe('a query', () => {
     ['none', ' LIMIT 0'],
   ])('of %s gives Parquet the types that it has', async (_, limit) => {
     const path = join(await withFolder(), 'out.parquet');
-    const told = await carry(fromPostgres(typed + limit), fileSink(path));
-    expect(told).toEqual([['iv', 'interval']]);
+    const reported = await carry(fromPostgres(typed + limit), fileSink(path));
+    expect(reported).toEqual([['iv', 'interval']]);
     expect(await describeParquet(path)).toEqual(types);
   });
 
@@ -115,12 +115,12 @@ describe('a query', () => {
     expect(row?.getCell(2).numFmt).toBe('0.00');
   });
 
-  test('has values that no other calendar has as text, and that is told', async () => {
+  test('has values that no other calendar has as text, and that is reported', async () => {
     const path = join(await withFolder(), 'out.parquet');
     const query =
       "SELECT 'infinity'::date AS day, 'NaN'::numeric AS d UNION ALL SELECT '2024-02-29', 1.5";
-    const told = await carry(fromPostgres(query), fileSink(path));
-    expect(told).toEqual([
+    const reports = await carry(fromPostgres(query), fileSink(path));
+    expect(reports).toEqual([
       ['day', 'date'],
       ['d', 'decimal'],
     ]);
@@ -135,11 +135,11 @@ describe('SQLite', () => {
   test('has decimals as text, with their zeros', async () => {
     const folder = await withFolder();
     const url = join(folder, 'out.db');
-    const told = await carry(
+    const reported = await carry(
       fromPostgres("SELECT 'a' AS email, 1.50::numeric(10,2) AS d"),
       sqliteSink({ url, into: 'list' }),
     );
-    expect(told).toEqual([['d', 'decimal(10,2)']]);
+    expect(reported).toEqual([['d', 'decimal(10,2)']]);
     expect(askSqlite(url, 'SELECT d, typeof(d) AS t FROM list')).toEqual([
       { d: '1.50', t: 'text' },
     ]);
@@ -336,11 +336,11 @@ describe('MariaDB', () => {
       'CREATE TABLE zeros (email TEXT, day DATE, at TIMESTAMP NULL, n BIGINT UNSIGNED, bytes BLOB)',
       "INSERT INTO zeros VALUES ('a', '0000-00-00', '2024-02-29 10:20:30', 18446744073709551615, x'00FF')",
     );
-    const told = await carry(
+    const reported = await carry(
       query('SELECT * FROM zeros'),
       postgresSink({ url: inject('postgresUrl'), into: 'zeros' }),
     );
-    expect(told).toEqual([['day', 'date']]);
+    expect(reported).toEqual([['day', 'date']]);
     expect(await postgresTypes('zeros')).toEqual({
       email: 'text',
       day: 'text',
@@ -366,11 +366,11 @@ describe('MariaDB', () => {
 
   test('has moments that its type does not reach as text', async () => {
     await askMysql('DROP TABLE IF EXISTS far_out');
-    const told = await carry(
+    const reported = await carry(
       fromPostgres("SELECT 'a' AS email, '2100-01-01 00:00+00'::timestamptz AS at"),
       mysqlSink({ url: inject('mysqlUrl'), into: 'far_out' }),
     );
-    expect(told).toEqual([['at', 'timestamp with zone']]);
+    expect(reported).toEqual([['at', 'timestamp with zone']]);
     expect(await askMysql('SELECT at FROM far_out')).toEqual([{ at: '2100-01-01 00:00:00+00' }]);
   });
 

@@ -39,7 +39,7 @@ test('a key whose cells print rounded is refused before anything is paid', async
   expect(await verifying.charges()).toBe(0);
 });
 
-test('a float is said to lose digits in another table, and not where its rows come from', async () => {
+test('a float is reported to lose digits in another table, and not where its rows come from', async () => {
   const { ask, sink, source, table } = await mariadb.open();
   await ask(
     `CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80), ratio FLOAT)`,

@@ -81,7 +81,7 @@ describe('a URL with settings that the server refuses', () => {
     ['-c DateStyle=never', 'DateStyle'],
     ['-c max_connections=1', 'max_connections'],
     ['--what', '--what'],
-  ])('%s is told in its words, before anything is sent', async (options, words) => {
+  ])('%s is reported in its words, before anything is sent', async (options, words) => {
     const url = new URL(inject('postgresUrl'));
     url.searchParams.set('options', options);
     const error = await rejection(readAll(query('SELECT 1', url.href)));
@@ -232,17 +232,17 @@ describe('a table of PostgreSQL', () => {
     await place.ask(`UPDATE ${place.table} SET email_valid = NULL`);
     const session = await postgres.server?.openSession();
     await session?.query(`DELETE FROM ${place.table} WHERE id = 5`);
-    const said: (string | null)[] = [];
+    const reported: (string | null)[] = [];
     const summary = await verifying.run({
       ...run,
       onProgress(progress) {
-        if (progress.stage === 'notice') said.push(progress.code);
+        if (progress.stage === 'notice') reported.push(progress.code);
         // The trial is over.
         if (progress.stage === 'batch') void session?.end();
       },
     });
     expect(summary.rows).toBe(5);
-    expect(said).toContain('lock_before_trial');
+    expect(reported).toContain('lock_before_trial');
     expect(await countIn(place, 'email_valid IS NOT NULL')).toBe(5);
   });
 
@@ -288,7 +288,7 @@ describe('a row that a table drops without an error', () => {
       Array.from({ length: rows }, (_, at) => ({ id: at + 1, email: `good${at + 1}@sluice.test` })),
     );
 
-  /** A table whose trigger does as it is told. */
+  /** A table whose trigger does as it is notified. */
   async function withTrigger(body: string): Promise<Place> {
     const place = await postgres.open();
     const { ask, table } = place;
@@ -329,7 +329,7 @@ describe('a row that a table drops without an error', () => {
     expect(await verifying.charges()).toBe(0);
   });
 
-  test('is told from one that it refuses with a code of its own, before anything is sent', async () => {
+  test('is recognized from one that it refuses with a code of its own, before anything is sent', async () => {
     const place = await withTrigger("RAISE 'private' USING errcode = 'U0001';");
     const run = { source: listOf(2), sink: place.sink({ key: 'id' }), email: ['email'] };
     const error = await rejection((await startVerifying()).run(run));

@@ -98,7 +98,7 @@ const moments: readonly Moment[] = [
   },
   // When something may have been paid, and nothing is known of it.
   async (running) => {
-    await running.said(/: launching,/);
+    await running.printed(/: launching,/);
   },
   // When the transaction is done and not committed.
   async (running, hold) => {
@@ -110,7 +110,7 @@ const moments: readonly Moment[] = [
   },
   // When the table stands, and before or behind what the journal says of it.
   async (running) => {
-    await running.said(/the output is complete/);
+    await running.printed(/the output is complete/);
   },
 ];
 

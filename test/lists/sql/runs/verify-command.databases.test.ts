@@ -38,9 +38,9 @@ describe('sluice verify with a database', () => {
       await askPostgres('SELECT count(*)::int AS n FROM cli_verified WHERE email_valid'),
     ).toEqual([{ n: 100 }]);
     expect(await readdir(cwd)).toEqual([]);
-    for (const said of [unmeant.stderr, ended.stderr, ended.stdout.toString()]) {
-      expect(said).not.toContain(secret());
-      expect(said).not.toContain(encodeURIComponent(secret()));
+    for (const message of [unmeant.stderr, ended.stderr, ended.stdout.toString()]) {
+      expect(message).not.toContain(secret());
+      expect(message).not.toContain(encodeURIComponent(secret()));
     }
     expect(JSON.parse(ended.stdout.toString())).toMatchObject({
       output: expect.stringMatching(/^cli_verified in postgres:\/\/postgres@127/) as unknown,
@@ -177,7 +177,7 @@ describe('sluice verify with a database', () => {
     let isOver = false;
     for (const moment of [/exported/, /the output is complete/]) {
       const running = startSluice(args, { cwd, env });
-      await Promise.race([running.said(moment), running.ended]);
+      await Promise.race([running.printed(moment), running.ended]);
       running.child.kill('SIGKILL');
       isOver = (await running.ended).code === 0;
       const [{ n } = { n: 0 }] = await askPostgres(

@@ -50,7 +50,7 @@ describe('a table in an SQLite file', () => {
     ]);
   });
 
-  test('is as it was when it refuses a row, which is said before anything is sent', async () => {
+  test('is as it was when it refuses a row, which is reported before anything is sent', async () => {
     const place = await openPeople();
     const { ask, table } = place;
     await ask(

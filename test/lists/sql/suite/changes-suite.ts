@@ -60,11 +60,11 @@ export function describeChanges(database: Database): void {
         `UPDATE ${table} SET email = 'GOOD4@sluice.test' WHERE id = 4`,
         `UPDATE ${table} SET email = NULL WHERE id = 5`,
       );
-      const said: RunProgress[] = [];
+      const reported: RunProgress[] = [];
       const summary = await (
         await startVerifying()
       ).run({
-        onProgress: (progress) => said.push(progress),
+        onProgress: (progress) => reported.push(progress),
         source: place.source(`SELECT id, email FROM ${table}`),
         sink: changeFirst(place.sink({ key: 'id' }), () =>
           ask(
@@ -81,7 +81,7 @@ export function describeChanges(database: Database): void {
       expect(summary.skipped_updates).toEqual({ changed: 3, gone: 1, keys: ['1', '2', '4', '5'] });
       const [output] = summary.outputs;
       expect(output?.rows).toBe(summary.rows - 4);
-      expect(said).toContainEqual({ stage: 'written', rows: summary.rows - 4 });
+      expect(reported).toContainEqual({ stage: 'written', rows: summary.rows - 4 });
       expect(rowsSentence(summary)).toMatch(
         new RegExp(`^wrote ${summary.rows - 4} rows? to [^,]+$`),
       );
@@ -112,7 +112,7 @@ export function describeChanges(database: Database): void {
     test('are compared by the column that the query shows under another name', async () => {
       const place = await openPeople();
       const { ask, table } = place;
-      const said: RunProgress[] = [];
+      const printed: RunProgress[] = [];
       const summary = await (
         await startVerifying()
       ).run({
@@ -121,14 +121,14 @@ export function describeChanges(database: Database): void {
           ask(`UPDATE ${table} SET email = 'bad1@sluice.test' WHERE id = 1`),
         ),
         email: ['mail'],
-        onProgress: (progress) => said.push(progress),
+        onProgress: (progress) => printed.push(progress),
       });
       // What cannot be compared is said.
       const notice = {
         code: 'unguarded_column',
         fields: { column: 'mail', table: expect.anything() },
       };
-      if (!hasOrigins) expect(said).toContainEqual(expect.objectContaining(notice));
+      if (!hasOrigins) expect(printed).toContainEqual(expect.objectContaining(notice));
       else expect(summary.skipped_updates).toEqual({ changed: 1, gone: 0, keys: ['1'] });
     });
 
@@ -149,7 +149,7 @@ export function describeChanges(database: Database): void {
 
   if (isShared) describeLateCommit(openPeople, database);
 
-  test('names of columns that are too long are cut, which is said before anything is sent', async () => {
+  test('names of columns that are too long are cut, which is reported before anything is sent', async () => {
     const place = await open();
     const { ask, table } = place;
     const column = 'e'.repeat(60);
@@ -158,13 +158,13 @@ export function describeChanges(database: Database): void {
       `INSERT INTO ${table} VALUES (1, 'good1@sluice.test')`,
     );
     const verifying = await startVerifying();
-    const said: object[] = [];
+    const expected: object[] = [];
     const run = {
       source: place.source(`SELECT id, ${column} FROM ${table}`),
       sink: place.sink({ key: 'id' }),
       email: [column],
       onProgress: (progress: RunProgress) => {
-        if (progress.stage === 'notice' || progress.stage === 'batch') said.push(progress);
+        if (progress.stage === 'notice' || progress.stage === 'batch') expected.push(progress);
       },
     };
     await verifying.run(run);
@@ -177,11 +177,11 @@ export function describeChanges(database: Database): void {
     expect(others).toEqual([]);
     const longest = Math.max(...names.map((each) => each.length));
     if (longestName === undefined) {
-      expect(said[0]).toMatchObject({ stage: 'batch' });
+      expect(expected[0]).toMatchObject({ stage: 'batch' });
     } else {
       const renamed = { from: `${column}_valid`, to: valid };
       const fields = { columns: expect.arrayContaining([renamed]) as unknown };
-      expect(said[0]).toMatchObject({ code: 'names_shortened', fields });
+      expect(expected[0]).toMatchObject({ code: 'names_shortened', fields });
       expect(longest).toBe(longestName);
     }
   });
@@ -220,7 +220,7 @@ function describeLocks(openPeople: () => Promise<Place>, server: DatabaseServer)
     const place = await openPeople();
     const { ask, table } = place;
     const session = await server.openSession();
-    const said: (string | null)[] = [];
+    const printed: (string | null)[] = [];
     // Answered while the other transaction is open, and this run still wants to change the table.
     const readMeanwhile = vi.fn<() => Promise<number>>(async () => {
       const rows = await ask(`SELECT id FROM ${table}`);
@@ -235,11 +235,11 @@ function describeLocks(openPeople: () => Promise<Place>, server: DatabaseServer)
       email: ['email'],
       onProgress(progress) {
         if (progress.stage !== 'notice') return;
-        said.push(progress.code);
-        if (said.length === 1) void readMeanwhile().catch(() => undefined);
+        printed.push(progress.code);
+        if (printed.length === 1) void readMeanwhile().catch(() => undefined);
       },
     });
-    expect(said[0]).toBe('table_locked');
+    expect(printed[0]).toBe('table_locked');
     expect(readMeanwhile).toHaveResolvedWith(5);
     const rows = await ask(`SELECT email_verification FROM ${table}`);
     expect(cellsOf(rows)).toEqual(Array.from({ length: 5 }, () => ['verified']));

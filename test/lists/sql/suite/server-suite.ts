@@ -70,7 +70,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
       ['pathname', '/not-the-database'],
       ['hostname', 'not-the-host.invalid'],
     ] as const)(
-      'has another %s, which the caller is told before anything is sent',
+      'has another %s, which is reported to the caller before anything is sent',
       async (part, wrong) => {
         const url = new URL(server.url());
         url[part] = wrong;
@@ -193,7 +193,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
   });
 
   test.each(rights.cases)(
-    'a user %s, which is said before anything is sent',
+    'a user %s, which is reported before anything is sent',
     async (_, grants, into, words) => {
       const place = await open();
       const { url, schema } = await rights.makeUser(grants);

@@ -127,7 +127,7 @@ export function describeTable({
     else expect((await later).rows).toBe(5);
   });
 
-  describe('rows that are told by a key', () => {
+  describe('rows that are recognized by a key', () => {
     test('are updated where they are there, and added where they are not', async () => {
       const place = await openPeople();
       const source = rowsSource([
@@ -288,7 +288,7 @@ export function describeTable({
     if (hasSchemas) {
       refused.push(['a schema that is not there', { into: 'nowhere.people' }, /nowhere/]);
     }
-    test.each(refused)('%s is said before anything is sent', async (_, options, words) => {
+    test.each(refused)('%s is reported before anything is sent', async (_, options, words) => {
       const place = await openPeople();
       const view = `${place.table}_view`;
       await place.ask(`CREATE VIEW ${view} AS SELECT * FROM ${place.table}`);

@@ -128,12 +128,12 @@ export class MemoryDatabase {
    * the run's beginning has no run any more, so nothing of that name was ever sent.
    *
    * @param commits how many, at most
-   * @param how.isTold whether its log is told apart from the one before
+   * @param how.isTold whether its log is distinguished from the one before
    * @param how.isAhead whether the numbers of entries that are lost are not given out again
    */
   failOver(
     commits: number,
-    { isTold, isAhead }: { readonly isTold: boolean; readonly isAhead: boolean },
+    { isReported, isAhead }: { readonly isReported: boolean; readonly isAhead: boolean },
   ): void {
     const begun = this.#before.findIndex(({ journal }) => journal.length > 0);
     const at = Math.max(begun === -1 ? this.#before.length : begun, this.#before.length - commits);
@@ -142,7 +142,7 @@ export class MemoryDatabase {
     this.#before.length = at;
     // What was said last may be forgotten.
     this.mostCredits = Math.max(this.mostCredits, this.#tables.most ?? Infinity);
-    if (isTold) this.#timeline += 1;
+    if (isReported) this.#timeline += 1;
     if (!isAhead) this.#seq = Math.floor((this.#tables.journal.at(-1)?.seq ?? 0) / counts);
     this.#restores += 1;
   }

@@ -76,12 +76,12 @@ export class Charges {
 
   /** Holds what a night that finished says it has paid to what is charged. */
   checkFinished({ credits, credits_before: before }: Summary): void {
-    const said = [credits.email, credits.phone];
-    if (!said.every((each) => !each || each.source === 'cost_objects')) return;
-    const spent = said.reduce((sum, each) => sum + (each?.spent ?? 0), 0);
+    const reported = [credits.email, credits.phone];
+    if (!reported.every((each) => !each || each.source === 'cost_objects')) return;
+    const spent = reported.reduce((sum, each) => sum + (each?.spent ?? 0), 0);
     const all = spent + (before?.email ?? 0) + (before?.phone ?? 0);
     if (all !== this.#ofRun) {
-      throw new Error(`${all} credits are said to be paid, and ${this.#ofRun} are`);
+      throw new Error(`${all} credits are reported to be paid, and ${this.#ofRun} are`);
     }
   }
 
@@ -92,7 +92,7 @@ export class Charges {
     const before = (creditsBefore?.email ?? 0) + (creditsBefore?.phone ?? 0);
     if (this.#ofRun > least + doubtful + before) {
       throw new Error(
-        `${least} credits are said to be paid, ${doubtful} in doubt, ${before} before, and ${this.#ofRun} are`,
+        `${least} credits are reported to be paid, ${doubtful} in doubt, ${before} before, and ${this.#ofRun} are`,
       );
     }
   }

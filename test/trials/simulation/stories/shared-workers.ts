@@ -44,7 +44,7 @@ type End =
 
 interface Worker {
   readonly life: Life;
-  /** What it is told of the budget; nothing where the run has stopped for it once. */
+  /** What it is notified of the budget; nothing where the run has stopped for it once. */
   readonly maxCredits: number | undefined;
   /** Whether it has other rows: it must be refused, before it sends anything. */
   readonly isOther: boolean;
@@ -93,15 +93,15 @@ class SharedSimulation {
   readonly #deletes: boolean;
   readonly database: MemoryDatabase;
   readonly #hasBudget: boolean;
-  /** Whether processes are told how many requests they may send in a minute, each what it is told. */
+  /** Whether processes are notified how many requests they may send in a minute, each what it is notified. */
   readonly #hasRate: boolean;
   /** Whether the rows can be read once, and are copied into the store. */
   readonly #isTransient: boolean;
   /** Whether processes may be started with other rows, once the run is begun. */
   readonly #hasOthers: boolean;
-  /** Processes are told of no budget any more once the run has stopped for one. */
+  /** Processes are notified of no budget any more once the run has stopped for one. */
   #isBudgetOver = false;
-  /** What most of them are told. */
+  /** What most of them are notified. */
   readonly #maxCredits: number;
   #disturbancesLeft: number;
   readonly #isCalm: boolean;
@@ -323,7 +323,7 @@ class SharedSimulation {
     this.failovers += 1;
     const hadEnded = this.database.hasEnded;
     this.database.failOver(this.#random.between(0, this.#random.pick([12, 12, 40])), {
-      isTold: this.#random.chance(0.7),
+      isReported: this.#random.chance(0.7),
       isAhead: this.#random.chance(0.5),
     });
     if (hadEnded && !this.database.hasEnded) this.#isEndLost = true;
@@ -353,15 +353,15 @@ class SharedSimulation {
       this.refused += 1;
       return;
     }
-    // What one process stops for stops those that were told otherwise, too.
+    // What one process stops for stops those that were notified otherwise, too.
     if (isSluiceError(error, 'budget_exhausted') && this.#hasBudget) {
       this.#isBudgetOver = true;
       return;
     }
-    // The copy of the rows is dropped when the run ends: who was frozen meanwhile is told to begin again.
+    // The copy of the rows is dropped when the run ends: who was frozen meanwhile is asked to begin again.
     const isCopyDropped = this.#isTransient && this.database.hasEnded;
     if (isCopyDropped && isSluiceError(error, 'state_damaged')) return;
-    // Whatever one process was stopped by, others are told.
+    // Whatever one process was stopped by, others are notified.
     if (isSluiceError(error, 'processes_lost')) return;
     const isOut = isSluiceError(error, 'store_restored') && this.disturbances > 0;
     const isNetwork = isSluiceError(error) && this.#faults.noted > 0;
@@ -383,14 +383,14 @@ class SharedSimulation {
     return Math.max(charged.email, charged.phone);
   }
 
-  /** Who came after the end is told so, beside the same figures. */
-  #checkSummary(told: Summary): void {
+  /** Who came after the end is notified so, beside the same figures. */
+  #checkSummary(reported: Summary): void {
     // The service does not show again when each batch was launched, and what it has cost.
-    const { seconds, credits, batches, already_finished: _, ...same } = told;
+    const { seconds, credits, batches, already_finished: _, ...same } = reported;
     const summary = this.#isEndLost ? same : { ...same, seconds, credits, batches };
     this.#summary ??= summary;
     if (!isDeepStrictEqual(summary, this.#summary)) throw new Error('two summaries differ');
-    if (hasFailed(told)) throw new Error('rows have failed that need not');
+    if (hasFailed(reported)) throw new Error('rows have failed that need not');
   }
 
   #checkOutput(): void {

@@ -320,7 +320,7 @@ class Simulation {
     this.#checkLeftovers();
   }
 
-  /** What the run leaves on the service: what was paid for unless it was told to delete it, no more. */
+  /** What the run leaves on the service: what was paid for unless it was asked to delete it, no more. */
   #checkLeftovers(): void {
     const { orphans, launched, launchedLeft } = this.#service;
     if (this.#hasLeftBehind) return;

@@ -126,11 +126,11 @@ describe('sluice verify with a store and an input that is read once', () => {
       [reading(odd(), '--copy-limit', 'none'), '--copy-limit takes a size'],
       [['verify', 'x.csv', '--email', 'e', '--country', 'US', '--copy-limit', '1GB'], '--store'],
     ] as const;
-    for (const [args, said] of refused) {
+    for (const [args, message] of refused) {
       const { code, stderr } = await runInProcess(args, place());
       expect({ code, stderr }).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining(said) as string,
+        stderr: expect.stringContaining(message) as string,
       });
     }
     await expectPaidOnce();

@@ -24,7 +24,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
   it('shares a run among four processes, of which one is killed and one is frozen', async () => {
     const { letGo } = await place.hold();
     const [killed, frozen] = [work('--lease', '3'), work('--lease', '3')];
-    await Promise.all([killed.said(isLaunched), frozen.said(isLaunched)]);
+    await Promise.all([killed.printed(isLaunched), frozen.printed(isLaunched)]);
     killed.child.kill('SIGKILL');
     frozen.child.kill('SIGSTOP');
     letGo();
@@ -60,9 +60,9 @@ describe('sluice verify with a store in PostgreSQL', () => {
   it('keeps the names that its batches began with where a process that comes later has another prefix', async () => {
     const { letGo } = await place.hold();
     const monday = work('--lease', '3', '--batch-name', 'monday');
-    await monday.said(isLaunched);
+    await monday.printed(isLaunched);
     const tuesday = work('--lease', '3', '--batch-name', 'tuesday', '--summary', '-');
-    await tuesday.said(isLaunched);
+    await tuesday.printed(isLaunched);
     monday.child.kill('SIGKILL');
     letGo();
     const ends = [work('--batch-name', 'wednesday'), tuesday].map(async ({ ended }) => ended);
@@ -89,9 +89,9 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const next = (): Running =>
       place.start(...job, ...one, '-o', 'out.csv', ...inStore, '--run', place.run);
     const first = next();
-    await first.said(isLaunched);
+    await first.printed(isLaunched);
     const second = next();
-    await second.said(isLaunched);
+    await second.printed(isLaunched);
     const third = next();
     await expect.poll(launches, { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
     letGo();
@@ -130,7 +130,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
   it('goes on at once where a process was asked to end', async () => {
     const { letGo } = await place.hold();
     const asked = work('--lease', '600');
-    await asked.said(isLaunched);
+    await asked.printed(isLaunched);
     asked.child.kill('SIGTERM');
     letGo();
     const { code, stderr } = await asked.ended;
@@ -146,7 +146,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
     await place.serve({ verifyDelayMs: 3_600_000 });
     const shared = [...inStore, '--run', place.run];
     const working = work();
-    await working.said(isLaunched);
+    await working.printed(isLaunched);
     const status = await place.call('status', ...shared, '--json');
     expect(JSON.parse(status.stdout.toString())).toMatchObject({
       rows: addresses + 1,

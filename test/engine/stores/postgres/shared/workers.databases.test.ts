@@ -163,11 +163,11 @@ describe('sluice verify --workers', () => {
   it.each([
     [['--workers', '2'], '--workers goes with --store <url>'],
     [['--workers', '0', ...inStore, '--run', 'x'], 'above 0'],
-  ])('refuses %j with 2', async (args, said) => {
+  ])('refuses %j with 2', async (args, message) => {
     const { code, stderr } = await place.call(...quick, '-o', 'out.csv', ...args);
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(said) as string,
+      stderr: expect.stringContaining(message) as string,
     });
   });
 
