@@ -220,6 +220,13 @@ async function findTextFormat(
       { line: 1 },
     );
   }
+  // A brace alone, or a member that is not the last: the object ends on a later line.
+  if (/^\s*\{\s*(?:"[^]*[,[{]\s*)?$/.test(line)) {
+    throw new InputError(
+      `${name} is JSON over several lines; make it JSON lines, one object a line, first (jq -c ., or jq -c '.contacts[]' for the list in a member)`,
+      { line: 1 },
+    );
+  }
   const isJson = line.trimStart().startsWith('{') && parseJson(line) !== undefined;
   return known ?? (isJson ? 'jsonl' : 'csv');
 }

@@ -118,11 +118,16 @@ export class JsonlChunk implements RowChunk {
   }
 
   value(row: number, column: number): unknown {
+    const path = this.path(column);
+    const value = valueAt(this.row(row), path);
+    if (typeof value !== 'number' && typeof value !== 'object') return value;
+    return value === null ? null : valueAt(this.#exactRow(row), path);
+  }
+
+  path(column: number): readonly string[] {
     const found = this.#header.columns[column];
     if (found === undefined) throw new RangeError(`there is no column ${String(column)}`);
-    const value = valueAt(this.row(row), found.path);
-    if (typeof value !== 'number' && typeof value !== 'object') return value;
-    return value === null ? null : valueAt(this.#exactRow(row), found.path);
+    return found.path;
   }
 
   unlisted(row: number): string | undefined {

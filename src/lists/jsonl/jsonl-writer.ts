@@ -71,9 +71,11 @@ class JsonlWriter implements RowsWriter {
 
   #encodeRow(chunk: RowChunk, row: number, members: readonly Buffer[]): void {
     const cells = this.#rows.read(chunk, row);
-    const own = this.#names.map((name, column) => `${name}:${jsonCell(cells[column])}`);
-    this.#block.put(Buffer.from(`{${own.join(',')}`));
-    this.#putMembers(members, own.length === 0);
+    const own = chunk.path
+      ? nestedMembers(chunk, cells)
+      : this.#names.map((name, column) => `${name}:${jsonCell(cells[column])}`).join(',');
+    this.#block.put(Buffer.from(`{${own}`));
+    this.#putMembers(members, own === '');
     this.#block.put(closing);
     this.#block.put(lineFeed);
     this.#owesLineEnd = false;
@@ -109,6 +111,22 @@ export const jsonlWriting: FormatWriting = {
 function copiedRows(chunk: RowChunk): JsonlChunk | undefined {
   const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
   return own instanceof JsonlChunk ? own : undefined;
+}
+
+/** The members of a row whose cells come from nested objects, as JSON without the braces. */
+function nestedMembers(chunk: RowChunk, cells: readonly unknown[]): string {
+  const row = Object.create(null) as Record<string, unknown>;
+  for (const [column, cell] of cells.entries()) {
+    const path = chunk.path?.(column) ?? [];
+    const name = path.at(-1);
+    if (cell === undefined || name === undefined) continue;
+    let object = row;
+    for (const outer of path.slice(0, -1)) {
+      object = (object[outer] ??= Object.create(null)) as typeof row;
+    }
+    object[name] = cell;
+  }
+  return printJson(row).slice(1, -1);
 }
 
 /** JSON has no NaN and no infinity: they become text. */

@@ -163,7 +163,7 @@ export async function checkWritten(
       Number(metadata.num_rows) === written.rows &&
       groups.length === written.groups &&
       groups.reduce((rows, group) => rows + Number(group.num_rows), 0) === written.rows &&
-      isDeepStrictEqual(formsOf(metadata.schema), formsOf(written.schema));
+      isDeepStrictEqual(formsOf(metadata.schema), formsOf(written.schema.map(asReadBack)));
     if (!isSame) throw new InputError('it does not tell what was written');
     const [first] = groups.map((group) => new StoredGroup(from, group));
     await first?.load();
@@ -179,6 +179,11 @@ export async function checkWritten(
   } finally {
     await file.close();
   }
+}
+
+/** hyparquet reads names without a byte-order mark; half of a surrogate pair has no bytes. */
+function asReadBack(element: SchemaElement): SchemaElement {
+  return { ...element, name: new TextDecoder().decode(Buffer.from(element.name)) };
 }
 
 /** The essential properties of each column in a schema. */

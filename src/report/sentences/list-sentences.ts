@@ -176,8 +176,10 @@ function rowList(first: readonly number[], count: number): string {
 /** What to do about cells whose bytes are invalid in the list's encoding. */
 export function noTextSentence(cells: number, input: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
-  if (/\.(jsonl|ndjson)\b/i.test(input)) {
-    return `${are} not text: put one address into each, no object or list, and write the file in UTF-8`;
+  // Only text has an encoding to name; in other inputs lists, objects and bytes are no text.
+  if (/\.(?:jsonl|ndjson|parquet)\b|^(?!https?:|s3:)[a-z]+:/i.test(input)) {
+    const inUtf8 = /\.(?:jsonl|ndjson)\b/i.test(input) ? ', and write the file in UTF-8' : '';
+    return `${are} not text: put one address into each, no object or list${inUtf8}`;
   }
   return `${are} ${noTextWords()}, which many programs on Windows write`;
 }

@@ -126,6 +126,8 @@ describe('a file of another kind', () => {
     ['a.xlsx', '\xd0\xcf\x11\xe0'.padEnd(32, '\0'), /\.xls/],
     ['a.list', '[{"email":"a@example.com"}]', /JSON.*JSON/],
     ['a.jsonl', '[\n{"email":"a@example.com"}\n]', /JSON.*JSON/],
+    ['a.json', '{\n  "email": "a@example.com"\n}\n', /JSON.*JSON/],
+    ['a.jsonl', '{ "people": [\n{"email":"a@example.com"}\n]}', /JSON.*JSON/],
   ])('%s: says what it is', async (name, content, words) => {
     const error = await failure(await source(name, Buffer.from(content, 'latin1')));
     expect(error.message).toMatch(words);

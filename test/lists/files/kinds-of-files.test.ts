@@ -18,7 +18,7 @@ import {
   type Sink,
 } from '../../../src/index.js';
 import { createService } from '../../../src/service/index.js';
-import { carry } from '../sql/harness/carry.js';
+import { carry, readAll } from '../sql/harness/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 import { zipOf } from '../xlsx/zip-entries.js';
@@ -142,6 +142,12 @@ describe('a Parquet output', () => {
     expect(await types(at('out.parquet'))).toEqual(expected);
     expect(expected).toContain('day DATE');
     expect(expected).toContain('d DECIMAL(10,2)');
+  });
+
+  it('has columns whose names have invisible characters, or half of one', async () => {
+    const row = { email: 'a@example.com', '\ufeffname': 'A', '\ufeff\ufeffx': 'B', 'y\ud83d': 'C' };
+    await carry(rowsSource([row]), fileSink(at('out.parquet')));
+    expect(await readAll(fileSource(at('out.parquet')))).toEqual([Object.values(row)]);
   });
 
   it('keeps all moments of a day, and numbers of any size, when they come as rows', async () => {

@@ -145,6 +145,7 @@ class SplitChunk implements RowChunk {
   readonly places: readonly Place[];
   readonly byteSize: number;
   readonly number?: (row: number) => number;
+  readonly path?: (column: number) => readonly string[];
   readonly sheetName?: string;
 
   constructor(source: RowChunk, places: readonly Place[]) {
@@ -152,6 +153,7 @@ class SplitChunk implements RowChunk {
     this.places = places;
     this.byteSize = source.byteSize + places.length * placeBytes;
     if (source.sheetName !== undefined) this.sheetName = source.sheetName;
+    if (source.path) this.path = source.path.bind(source);
     if (source.number) this.number = (row) => source.number?.(this.#at(row).row) ?? 0;
   }
 

@@ -38,6 +38,8 @@ export interface RowChunk {
   kind?(row: number, column: number): Kind | undefined;
   /** The bytes of the cells, if any. */
   readonly raw?: RawCells;
+  /** Names of the objects around a column's value, and its own; JSON rows are written by it. */
+  path?(column: number): readonly string[];
   /** All cells of a row, where that is cheaper than one by one. */
   cells?(row: number): readonly unknown[];
   /**

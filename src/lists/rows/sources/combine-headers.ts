@@ -15,6 +15,7 @@ export class CombinedChunk implements RowChunk {
    */
   readonly copied: RowChunk;
   readonly raw?: RawCells;
+  readonly path?: (column: number) => readonly string[];
   readonly #source: RowChunk;
   readonly #map: ColumnMap;
 
@@ -25,6 +26,12 @@ export class CombinedChunk implements RowChunk {
     this.length = source.length;
     this.byteSize = source.byteSize;
     if (source.raw) this.raw = mapRaw(source.raw, map);
+    if (source.path && !isRenamed) {
+      this.path = (column) => {
+        const at = map[column] ?? -1;
+        return at === -1 ? [] : (source.path?.(at) ?? []);
+      };
+    }
   }
 
   text(row: number, column: number): CellText {

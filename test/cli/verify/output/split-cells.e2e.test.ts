@@ -117,3 +117,24 @@ it.each(['jsonl', 'parquet'] as const)(
     ]);
   },
 );
+
+it('--split-cells keeps the objects of JSON lines', async () => {
+  const lines = [
+    '{"id":1.50,"person":{"name":"A","mail":["a@sluice.test","b@sluice.test"],"none":{}}}',
+    '{"id":2,"person":{"mail":"c@sluice.test"},"a.b":null}',
+    '{"person":{"mail":"d@sluice.test; e@sluice.test"},"a.b":"x"}',
+  ];
+  await writeFile(join(folder, 'list.jsonl'), lines.map((line) => `${line}\n`).join(''));
+  const command = `verify list.jsonl --email person.mail --country US --columns valid --split-cells --poll-interval 5 -o out.jsonl`;
+  const surroundings = { cwd: folder, env: connectTo(service) };
+  const ended = await runInProcess(command.split(' '), surroundings);
+  expect(ended.code, ended.stderr).toBe(0);
+  const valid = '"person.mail_valid":true';
+  expect((await readFile(join(folder, 'out.jsonl'), 'utf8')).trimEnd().split('\n')).toEqual([
+    `{"id":1.50,"person":{"name":"A","mail":"a@sluice.test","none":{}},${valid}}`,
+    `{"id":1.50,"person":{"name":"A","mail":"b@sluice.test","none":{}},${valid}}`,
+    `{"id":2,"person":{"mail":"c@sluice.test"},"a.b":null,${valid}}`,
+    `{"person":{"mail":"d@sluice.test"},"a.b":"x",${valid}}`,
+    `{"person":{"mail":"e@sluice.test"},"a.b":"x",${valid}}`,
+  ]);
+});
