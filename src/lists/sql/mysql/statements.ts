@@ -202,7 +202,7 @@ export async function tryDefinitions(
 ): Promise<TablePlan> {
   const { target, missing } = plan;
   const trial = 'sluice_trial';
-  const all = hasMarkers ? [] : [`CREATE TABLE IF NOT EXISTS ${target} (id INT)`];
+  const all: string[] = [];
   if (missing.length > 0) {
     all.push(
       // LIKE would take the table's indexes and partitions too, and a temporary table cannot have all of them.
@@ -217,13 +217,17 @@ export async function tryDefinitions(
   return { ...plan, withheld: missing };
 }
 
-/** The server looks for the rights first, and then for the table, which is not there. */
+/** The server looks for the rights first, and then for what is not there. */
 async function tryMarkers(connection: MysqlConnection, name: TableName): Promise<void> {
   const markers = qualifiedName({ ...name, table: 'sluice_runs' }, statements.quote);
-  const statement = `REPLACE INTO ${markers} SELECT * FROM ${markers} LIMIT 0`;
-  await connection.query(statement).catch((error: unknown) => {
-    if (failureOf(error).code !== 'ER_NO_SUCH_TABLE') throw error;
-  });
+  for (const [statement, isAllowed] of [
+    [`CREATE TABLE ${markers} AS SELECT sluice_trial`, 'ER_BAD_FIELD_ERROR'],
+    [`REPLACE INTO ${markers} SELECT * FROM ${markers} LIMIT 0`, 'ER_NO_SUCH_TABLE'],
+  ] as const) {
+    await connection.query(statement).catch((error: unknown) => {
+      if (failureOf(error).code !== isAllowed) throw error;
+    });
+  }
 }
 
 /** The comment of a table created by a run: it comes and goes with the table. */

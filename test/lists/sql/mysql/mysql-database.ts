@@ -112,7 +112,10 @@ export const mariadb: Database = {
           `CREATE DATABASE ${schema}`,
           `CREATE TABLE ${schema}.people (id INT PRIMARY KEY, email TEXT)`,
           `INSERT INTO ${schema}.people VALUES (1, 'good1@sluice.test')`,
-          `GRANT ${['SELECT', 'CREATE TEMPORARY TABLES', ...grants].filter((grant) => grant !== 'read_only').join(', ')} ON ${schema}.* TO '${user}'@'127.0.0.1'`,
+          `GRANT ${['SELECT', 'CREATE TEMPORARY TABLES', ...grants].filter((grant) => /^[A-Z ]+$/.test(grant)).join(', ')} ON ${schema}.* TO '${user}'@'127.0.0.1'`,
+          ...(grants.includes('CREATE people')
+            ? [`GRANT CREATE ON ${schema}.people TO '${user}'@'127.0.0.1'`]
+            : []),
         );
         if (grants.includes('read_only')) {
           // As that of a replica; the tests' own user may write all the same.
@@ -142,6 +145,12 @@ export const mariadb: Database = {
           ['INSERT', 'UPDATE', 'ALTER', 'CREATE'],
           'people',
           denied('DELETE'),
+        ],
+        [
+          'may make the table itself, and none beside it',
+          ['INSERT', 'UPDATE', 'ALTER', 'DELETE', 'CREATE people'],
+          'people',
+          denied('CREATE'),
         ],
         ['may not update', ['INSERT', 'CREATE', 'ALTER', 'DELETE'], 'people', denied('UPDATE')],
         ['may not insert', ['UPDATE', 'CREATE', 'ALTER', 'DELETE'], 'people', denied('INSERT')],
