@@ -100,18 +100,22 @@ export function checkOptions(
     if (!isRequired || Reflect.get(options, name) !== undefined) continue;
     // Such as an unset environment variable.
     const state = Object.hasOwn(options, name) ? 'undefined' : 'missing';
-    throw new ConfigurationError(`${path} is ${state}: give ${what}`);
+    throw new ConfigurationError(`${path} is ${state}: give ${what}`, { option: path });
   }
   const isGiven = (name: string): boolean =>
     ![undefined, false].includes(Reflect.get(options, name) as undefined);
   for (const [name, { excludes = {}, needs = {} }] of Object.entries(shape)) {
     if (!isGiven(name)) continue;
     const excluded = Object.keys(excludes).find(isGiven);
-    if (excluded !== undefined) throw new ConfigurationError(exclusion(name, excluded, excludes));
+    if (excluded !== undefined) {
+      throw new ConfigurationError(exclusion(name, excluded, excludes), { option: name });
+    }
     const missing = Object.keys(needs).find((other) => !isGiven(other));
     if (missing === undefined) continue;
     const why = needs[missing]?.() ?? '';
-    throw new ConfigurationError(`${optionName(name)} needs ${optionName(missing)}: ${why}`);
+    throw new ConfigurationError(`${optionName(name)} needs ${optionName(missing)}: ${why}`, {
+      option: name,
+    });
   }
 }
 
@@ -132,7 +136,9 @@ export function checkValue(
   if (isRight(value)) return;
   const missing = isObject(value) && methods.find((method) => !hasMethod(value, method));
   const lack = missing ? ` without ${missing}()` : '';
-  throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}${lack}`);
+  throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}${lack}`, {
+    option: path,
+  });
 }
 
 function isObject(value: unknown): value is object {
@@ -175,7 +181,9 @@ export function checkNames(
       ? `the options are ${shown.join(', ')}`
       : `did you mean ${nearest.map(({ other }) => other).join(' or ')}?`;
   const subject = within === undefined ? '' : `${within}: `;
-  throw new ConfigurationError(`${subject}unknown option ${JSON.stringify(name)}; ${advice}`);
+  throw new ConfigurationError(`${subject}unknown option ${JSON.stringify(name)}; ${advice}`, {
+    option: within === undefined ? name : `${within}.${name}`,
+  });
 }
 
 /** An abbreviation is closest, and so is a name without its first word. */

@@ -1,4 +1,11 @@
-import { ApiError, ContractError, SluiceError, TransportError } from '../../index.js';
+import {
+  ApiError,
+  ConfigurationError,
+  ContractError,
+  InputError,
+  SluiceError,
+  TransportError,
+} from '../../index.js';
 import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import { runSentence } from '../../report/sentences/run-sentences.js';
 import type { FieldsOf, Message } from './catalogue.js';
@@ -22,6 +29,9 @@ export function errorFields(error: unknown): FieldsOf<'error'> {
     exit_code: exitCodeOf(error),
     message: errorText(error),
     cause: technicalPart(error),
+    option: error instanceof ConfigurationError ? error.option : undefined,
+    line: error instanceof InputError ? error.line : undefined,
+    fault: error instanceof InputError ? error.fault : undefined,
   };
 }
 

@@ -29,6 +29,7 @@ export async function withConfig<Name extends string>(
     if (!definition || name === configOption.name) {
       throw new ConfigurationError(
         `${file}: unknown option ${JSON.stringify(name)}${guess(name.replace(/^-+/, ''), names)}`,
+        { option: name },
       );
     }
     const given = valuesOf(value, definition, file);
@@ -64,7 +65,7 @@ function valuesOf(
   file: string,
 ): readonly (string | true)[] {
   const refuse = (wanted: string): never => {
-    throw new ConfigurationError(`${file}: "${name}" must be ${wanted}`);
+    throw new ConfigurationError(`${file}: "${name}" must be ${wanted}`, { option: name });
   };
   if (!type) {
     if (typeof value !== 'boolean') return refuse('true or false');

@@ -13,6 +13,10 @@ import type { OptionDefinition, OptionRule, OptionType, ParsedOptions } from '..
 
 /* Types and rules of options. `shown` stands for the value in help and reference. */
 
+function wrongValue(name: string, why: string): ConfigurationError {
+  return new ConfigurationError(`--${name} ${why}`, { option: `--${name}` });
+}
+
 /** @param parse `undefined` for an invalid value */
 function typeOf<Value>(
   shown: string,
@@ -24,7 +28,7 @@ function typeOf<Value>(
     parse: (text, name) => {
       const value = parse(text);
       if (value !== undefined) return value;
-      throw new ConfigurationError(`--${name} ${takes}, not ${JSON.stringify(text)}`);
+      throw wrongValue(name, `${takes}, not ${JSON.stringify(text)}`);
     },
   };
 }
@@ -54,7 +58,7 @@ export function textType({ what, isRight, asText }: Wanted, flag: Partial<Flag> 
       }
       const takes = gather ? `takes ${shown}` : `must be ${what}`;
       const near = words ? guess(given, words) : '';
-      throw new ConfigurationError(`--${name} ${takes}, not ${JSON.stringify(given)}${near}`);
+      throw wrongValue(name, `${takes}, not ${JSON.stringify(given)}${near}`);
     },
   };
 }
@@ -81,8 +85,9 @@ export function parseWords<Word extends string>(
   return given.split(',').map((part) => {
     const word = words.find((known) => known === part.trim().toLowerCase());
     if (word !== undefined) return word;
-    throw new ConfigurationError(
-      `--${name} takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}`,
+    throw wrongValue(
+      name,
+      `takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}`,
     );
   });
 }
@@ -201,7 +206,7 @@ export function shortText(shown: string, max: number): OptionType<string> {
     shown,
     parse: (given, name) => {
       if (given.length <= max) return given;
-      throw new ConfigurationError(`--${name} has at most ${max} characters`);
+      throw wrongValue(name, `has at most ${max} characters`);
     },
   };
 }
@@ -258,7 +263,7 @@ export function checkRules<Name extends string>(
       const held = anyOf.map(isHeld);
       const isBroken =
         is === 'refused' ? held.includes(true) : held.every((each) => each === false);
-      if (isBroken) throw new ConfigurationError(message(name));
+      if (isBroken) throw new ConfigurationError(message(name), { option: `--${name}` });
     }
   }
 }

@@ -49,7 +49,9 @@ export function parseCommandLine(
     }
     values.set(definition.name, known);
     if (known.length > 1 && definition.isRepeatable !== true && definition.type) {
-      throw new ConfigurationError(`${token.rawName} may be given once only`);
+      throw new ConfigurationError(`${token.rawName} may be given once only`, {
+        option: token.rawName,
+      });
     }
   }
   return { positionals, options: new ParsedOptions(values), valuesWithMore };
@@ -65,6 +67,7 @@ function unknownOption(
   if (command === 'verify' && /^(?:de-?dup[\w-]*|no-dup\w*|distinct)$/.test(name)) {
     throw new ConfigurationError(
       `verify has no option ${rawName}; did you mean --unique? It writes the first row of each address; a duplicate is paid for once in any case`,
+      { option: rawName },
     );
   }
   if (
@@ -73,11 +76,13 @@ function unknownOption(
   ) {
     throw new ConfigurationError(
       `verify has no option ${rawName}; did you mean --suppress <list>, for addresses and domains that are never sent?`,
+      { option: rawName },
     );
   }
   const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
   return new ConfigurationError(
     `${command} has no option ${rawName}${hint}; ${programName(called)} ${command} --help lists those it has`,
+    { option: rawName },
   );
 }
 
@@ -120,7 +125,9 @@ function withBareOptions(
 function refuseOneDash(argument: string, definitions: readonly OptionDefinition[]): void {
   const [, name] = /^-([a-z][a-z-]+)(?:=|$)/.exec(argument) ?? [];
   if (!definitions.some((definition) => definition.name === name)) return;
-  throw new ConfigurationError(`-${name ?? ''} is not an option; did you mean --${name ?? ''}?`);
+  throw new ConfigurationError(`-${name ?? ''} is not an option; did you mean --${name ?? ''}?`, {
+    option: `-${name ?? ''}`,
+  });
 }
 
 function tokenize(
@@ -158,7 +165,7 @@ function valueOf(
 ): string | true {
   if (!definition.type) {
     if (value === undefined) return true;
-    throw new ConfigurationError(`${rawName} takes no value`);
+    throw new ConfigurationError(`${rawName} takes no value`, { option: rawName });
   }
   if (value === '' && definition.mayBeBare === true) return true;
   if (value !== undefined) return value;
@@ -178,7 +185,9 @@ function isNextOption(
 }
 
 function valueMissing({ type }: OptionDefinition, rawName: string): ConfigurationError {
-  return new ConfigurationError(`${rawName} needs a value: ${rawName} ${type?.shown ?? ''}`);
+  return new ConfigurationError(`${rawName} needs a value: ${rawName} ${type?.shown ?? ''}`, {
+    option: rawName,
+  });
 }
 
 export function noArguments(command: string, positionals: readonly string[]): void {

@@ -54,6 +54,7 @@ export function csvError(
   return new InputError(`${at.name}, line ${grouped(at.line)}: ${words[trouble]}${figures}`, {
     code: 'input_malformed',
     line: at.line,
+    fault: trouble,
   });
 }
 
@@ -201,6 +202,6 @@ export function emptyInput(name: string, firstLine = 1): InputError {
   const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
   return new InputError(`${name} is empty${where}: check what makes the list`, {
     line: firstLine,
-    isEmpty: true,
+    fault: 'empty',
   });
 }

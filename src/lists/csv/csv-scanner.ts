@@ -117,7 +117,7 @@ export class CsvScanner {
     if (typeof signature === 'object') {
       throw new InputError(
         `${this.#options.name} is not CSV: it is ${signature.is}; make it CSV in UTF-8 first`,
-        { line: 1 },
+        { line: 1, fault: 'other_format' },
       );
     }
     if (signature === 'undecided' && !isLast) return undefined;

@@ -180,9 +180,7 @@ function refuseBinary(first: Buffer, name: string, format: FileFormat | undefine
   } = signature;
   throw new InputError(
     `${name} is not ${(format ?? 'csv').toUpperCase()}: it is ${is}; ${advice}`,
-    {
-      line: 1,
-    },
+    { line: 1, fault: 'other_format' },
   );
 }
 
@@ -190,13 +188,13 @@ function refuseNoText(first: Buffer, name: string): void {
   if (isShiftedText(first)) {
     throw new InputError(
       `${name} is text in ISO-2022, as old Japanese mail programs write it, where a comma may be a part of a letter; save it as UTF-8 first (iconv -f ISO-2022-JP -t UTF-8)`,
-      { line: 1 },
+      { line: 1, fault: 'encoding' },
     );
   }
   if (!isBinary(first)) return;
   throw new InputError(
     `${name} is not text: name its encoding with ${optionName('encoding')} if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
-    { line: 1 },
+    { line: 1, fault: 'encoding' },
   );
 }
 
@@ -217,14 +215,14 @@ async function findTextFormat(
   if (/^\s*\[\s*(?:$|[{"[])/.test(line)) {
     throw new InputError(
       `${name} is one JSON array; make it JSON lines, one object a line, first (jq -c '.[]')`,
-      { line: 1 },
+      { line: 1, fault: 'other_format' },
     );
   }
   // A brace alone, or a member that is not the last: the object ends on a later line.
   if (/^\s*\{\s*(?:"[^]*[,[{]\s*)?$/.test(line)) {
     throw new InputError(
       `${name} is JSON over several lines; make it JSON lines, one object a line, first (jq -c ., or jq -c '.contacts[]' for the list in a member)`,
-      { line: 1 },
+      { line: 1, fault: 'other_format' },
     );
   }
   const isJson = line.trimStart().startsWith('{') && parseJson(line) !== undefined;

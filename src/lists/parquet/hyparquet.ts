@@ -131,6 +131,7 @@ export async function attempt<Result>(
       error instanceof Error && error.message.startsWith('parquet ') ? error.message : '';
     throw new InputError(
       `${name} cannot be read as Parquet: it is damaged, or has something that is not supported${words === '' ? '' : ` (${words.slice(0, 200)})`}; if another program reads it, write it again with that one, or read it through DuckDB (duckdb::memory: and a query)`,
+      { fault: 'damaged' },
     );
   }
 }

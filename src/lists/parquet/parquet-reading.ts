@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
-import { InputError, OutputError } from '../../platform/errors/errors.js';
+import { InputError, type InputFault, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
 import { describeFile } from '../files/file-signature.js';
@@ -76,46 +76,56 @@ async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<Fi
   const head = await file.read(0, 16);
   if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
     const is = describeFile(head);
-    if (is === undefined) throw new InputError(`${file.name} is not a Parquet file`);
-    const isEmpty = head.length === 0;
-    throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`, { isEmpty });
+    const fault = head.length === 0 ? 'empty' : 'other_format';
+    if (is === undefined) throw new InputError(`${file.name} is not a Parquet file`, { fault });
+    throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`, { fault });
   }
   if (!(await file.read(file.size - 4, file.size)).equals(mark)) {
-    throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`);
+    throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`, {
+      fault: 'cut_short',
+    });
   }
   const metadata = await attempt(file, () =>
     reader.parquetMetadataAsync(bufferOf(file), { geoparquet: false }),
   );
-  if (metadata.schema.length < 2) throw new InputError(`${file.name} has no columns`);
+  if (metadata.schema.length < 2)
+    throw new InputError(`${file.name} has no columns`, { fault: 'empty' });
   metadata.row_groups.forEach((group, at) => checkGroup(group, at, file));
   const rows = metadata.row_groups.reduce((sum, group) => sum + group.num_rows, 0n);
   // Some old writers count rows only in the groups, not in the footer.
   if (rows === metadata.num_rows || metadata.num_rows === 0n)
     return { ...metadata, num_rows: rows };
-  throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`);
+  throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`, {
+    fault: 'damaged',
+  });
 }
 
 /** A group's metadata decides how much memory it takes: refuses an invalid one. */
 function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: RandomFile): void {
-  const refuse = (why: string): never => {
-    throw new InputError(`${file.name}, row group ${String(at + 1)}: ${why}`);
+  const refuse = (why: string, fault: InputFault): never => {
+    throw new InputError(`${file.name}, row group ${String(at + 1)}: ${why}`, { fault });
   };
   let bytes = 0;
   for (const { meta_data: data, crypto_metadata: encryption, file_path: otherFile } of columns) {
-    if (otherFile) return refuse('a column lies in another file');
-    if (encryption) return refuse('a column is encrypted; write the file without encryption first');
-    if (!data) return refuse('a column has no metadata');
+    if (otherFile) return refuse('a column lies in another file', 'unsupported');
+    if (encryption)
+      return refuse(
+        'a column is encrypted; write the file without encryption first',
+        'unsupported',
+      );
+    if (!data) return refuse('a column has no metadata', 'damaged');
     bytes += Number(data.total_uncompressed_size);
     const start = Number(startOf(data));
     const end = start + Number(data.total_compressed_size);
     // Damaged metadata may not be numbers.
     if (!(start >= 0 && end >= start && end <= file.size)) {
-      refuse('a column lies after the end of the file: it was cut short or is damaged');
+      refuse('a column lies after the end of the file: it was cut short or is damaged', 'damaged');
     }
   }
   if (rows < 0n || rows > BigInt(maxGroupRows) || bytes > maxGroupBytes || bytes < 0) {
     refuse(
       `with ${String(rows)} rows and ${String(bytes)} bytes it is too large to be held; write the file with smaller row groups`,
+      'too_large',
     );
   }
 }

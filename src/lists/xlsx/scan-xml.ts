@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+import type { InputFault } from '../../platform/errors/errors.js';
 import { detectEncoding } from '../files/bytes/text-encoding.js';
 
 /** A token of XML. Names have no prefix; text is decoded. */
@@ -32,7 +33,14 @@ const plainCell =
 const mostCharacters = 4 * 1024 * 1024;
 
 /** Thrown for invalid XML, or XML that workbooks do not use. */
-export class XmlError extends Error {}
+export class XmlError extends Error {
+  readonly fault: InputFault;
+
+  constructor(message: string, fault: InputFault = 'damaged') {
+    super(message);
+    this.fault = fault;
+  }
+}
 
 /**
  * Tokenizes XML in UTF-8 or UTF-16 as it arrives. Document types, and with them all entities but XML's five,
@@ -45,10 +53,11 @@ export async function* scanXml(pieces: AsyncIterable<Buffer>): AsyncGenerator<Xm
     const tokens: XmlToken[] = [];
     decoder ??= new TextDecoder(detectEncoding(piece));
     rest = takeTokens(rest + decoder.decode(piece, { stream: true }), tokens);
-    if (rest.length > mostCharacters) throw new XmlError('a tag or a text is too long');
+    if (rest.length > mostCharacters)
+      throw new XmlError('a tag or a text is too long', 'too_large');
     if (tokens.length > 0) yield tokens;
   }
-  if (rest.trim() !== '') throw new XmlError('the document ends too early');
+  if (rest.trim() !== '') throw new XmlError('the document ends too early', 'cut_short');
 }
 
 const oneAttribute = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y;
@@ -103,7 +112,7 @@ export function editXml(
   for (let start = xml.indexOf('<'); start !== -1;) {
     const isSpecial = xml.startsWith('<!', start) || xml.startsWith('<?', start);
     const close = isSpecial ? endOfSpecial(xml, start, []) : endOfQuoted(xml, start);
-    if (close === undefined) throw new XmlError('the document ends too early');
+    if (close === undefined) throw new XmlError('the document ends too early', 'cut_short');
     const end = isSpecial ? close : close + 1;
     if (!isSpecial) {
       const isEmpty = xml[close - 1] === '/';
@@ -169,7 +178,7 @@ function endOfSpecial(text: string, at: number, tokens: XmlToken[]): number | un
   }
   // The beginning of one that may continue.
   if (text.length - at < 9) return undefined;
-  throw new XmlError('it has a document type, which workbooks have not');
+  throw new XmlError('it has a document type, which workbooks have not', 'unsupported');
 }
 
 function endOfTag(text: string, at: number, tokens: XmlToken[]): number | undefined {

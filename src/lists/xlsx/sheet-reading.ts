@@ -74,7 +74,7 @@ export class SheetReading {
     const where = skipRows === undefined ? '' : ` below row ${skipRows}`;
     return new InputError(
       `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} is empty${where}: name another with ${optionName('sheet')}, or check what makes the list`,
-      { isEmpty: true },
+      { fault: 'empty' },
     );
   }
 
@@ -124,7 +124,9 @@ export class SheetReading {
       return step.done === true ? undefined : step.value;
     } catch (error) {
       if (isSluiceError(error) || !(error instanceof XmlError)) throw error;
-      throw new InputError(`${this.#file.name} cannot be read as XLSX: ${error.message}`);
+      throw new InputError(`${this.#file.name} cannot be read as XLSX: ${error.message}`, {
+        fault: error.fault,
+      });
     }
   }
 
@@ -159,7 +161,7 @@ export class SheetReading {
       if (values.length <= columns) continue;
       throw new InputError(
         `${this.label}, row ${grouped(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${grouped(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
-        { line: number },
+        { line: number, fault: 'too_many_cells' },
       );
     }
     const inPlace = <Cell>(cells: readonly Cell[]): readonly (Cell | undefined)[] =>

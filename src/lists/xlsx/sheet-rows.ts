@@ -106,7 +106,7 @@ export async function* readSheetRows(
     margin ??= leaveMarginOut(row ? [...rows, row] : rows);
     yield rows;
   }
-  if (!isOver) throw new XmlError('the sheet ends too early');
+  if (!isOver) throw new XmlError('the sheet ends too early', 'cut_short');
 }
 
 function rowNumber(given: string | undefined, before: number): number {

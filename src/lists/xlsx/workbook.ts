@@ -83,7 +83,7 @@ async function findMainPart(archive: Archive): Promise<string> {
   const main = relations.find(({ type }) => type.endsWith('/officeDocument'));
   const target = main?.target ?? 'xl/workbook.xml';
   const other = otherDocument(archive, target);
-  if (other !== undefined) throw archive.broken(other);
+  if (other !== undefined) throw archive.broken(other, 'unsupported');
   if (archive.has(target)) return target;
   throw archive.broken(
     'it is a zip archive without a workbook; unpack it, and give the file that is in it',
@@ -185,7 +185,7 @@ async function readSharedStrings(archive: Archive, part: string | undefined): Pr
   const strings: string[] = [];
   if (part === undefined || !archive.has(part)) return strings;
   if (archive.bytes(part) > mostSharedBytes) {
-    throw archive.broken('the texts that its sheets share are too many to be held');
+    throw archive.broken('the texts that its sheets share are too many to be held', 'too_large');
   }
   let text = '';
   let isText = false;

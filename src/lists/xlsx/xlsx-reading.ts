@@ -110,7 +110,7 @@ async function openSheets(
   }
   if (opened.length > 0) return empty;
   throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`, {
-    isEmpty: true,
+    fault: 'empty',
   });
 }
 

@@ -21,14 +21,38 @@ function setFields(error: SluiceError, fields: object): void {
 export class ConfigurationError extends SluiceError {
   override readonly name = 'ConfigurationError';
   declare readonly code: ErrorCodes['ConfigurationError'];
+  /** The option to change, if it is one: `settings.target_audience`, or `--country` on the command line. */
+  declare readonly option: string | undefined;
 
   constructor(
     message: string,
-    options: { readonly code?: ErrorCodes['ConfigurationError']; readonly cause?: unknown } = {},
+    options: {
+      readonly code?: ErrorCodes['ConfigurationError'];
+      readonly option?: string | undefined;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, { code: options.code ?? 'invalid_option', cause: options.cause });
+    setFields(this, { option: options.option });
   }
 }
+
+/** What is wrong with an input. */
+export type InputFault =
+  | 'empty'
+  | 'cut_short'
+  | 'damaged'
+  | 'too_large'
+  | 'unsupported'
+  | 'other_format'
+  | 'encoding'
+  | 'not_json'
+  | 'unclosed_quote'
+  | 'stray_quote'
+  | 'text_after_quote'
+  | 'lone_carriage_return'
+  | 'too_many_cells'
+  | 'too_long';
 
 /**
  * The source is missing, unreadable or malformed.
@@ -47,29 +71,22 @@ export class InputError extends SluiceError {
   declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the fault begins, from 1, if known. */
   declare readonly line: number | undefined;
-  /** Private: hidden when the error is printed. */
-  readonly #isEmpty: boolean;
+  /** Why it is malformed, if known. */
+  declare readonly fault: InputFault | undefined;
 
   constructor(
     message: string,
     options: {
       readonly code?: ErrorCodes['InputError'];
       readonly line?: number;
-      /** @internal @default false */
-      readonly isEmpty?: boolean;
+      readonly fault?: InputFault | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
     const { code = 'input_malformed', cause } = options;
     // The next run reads the current list; every other code needs a person.
     super(message, { code, retryable: code === 'input_changed', cause });
-    setFields(this, { line: options.line });
-    this.#isEmpty = options.isEmpty ?? false;
-  }
-
-  /** @internal Whether the input has no header. */
-  get isEmpty(): boolean {
-    return this.#isEmpty;
+    setFields(this, { line: options.line, fault: options.fault });
   }
 }
 

@@ -7,6 +7,7 @@ export {
   DeadlineError,
   DetachedError,
   InputError,
+  type InputFault,
   OutputError,
   StateError,
   TransportError,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
 import { withConfig } from '../../../src/cli/options/config-file.js';
+import { ConfigurationError } from '../../../src/index.js';
 import { errorText } from '../../../src/cli/messages/describe-error.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import type { ParsedOptions } from '../../../src/cli/command.js';
@@ -58,16 +59,18 @@ describe('--config', () => {
   });
 
   it.each([
-    [{ contry: 'US' }, /"contry".*country/],
-    [{ '--email': 'email' }, /"--email".*email/],
-    [{ config: 'other.json' }, /"config"/],
-    [{ quiet: 'yes' }, /"quiet"/],
-    [{ country: ['US', 'DE'] }, /"country"/],
-    [{ email: [{}] }, /"email"/],
-    [['email'], /JSON/],
-    ['{"email": ', /JSON/],
-  ])('refuses %j', async (content, message) => {
+    [{ contry: 'US' }, 'contry', /"contry".*country/],
+    [{ '--email': 'email' }, '--email', /"--email".*email/],
+    [{ config: 'other.json' }, 'config', /"config"/],
+    [{ quiet: 'yes' }, 'quiet', /"quiet"/],
+    [{ country: ['US', 'DE'] }, 'country', /"country"/],
+    [{ email: [{}] }, 'email', /"email"/],
+    [['email'], undefined, /JSON/],
+    ['{"email": ', undefined, /JSON/],
+  ])('refuses %j', async (content, option, message) => {
     const error: unknown = await read(content).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect((error as ConfigurationError).option).toBe(option);
     expect(errorText(error)).toMatch(message);
   });
 

@@ -17,6 +17,9 @@ const command: Command = {
   run: async () => 0,
 };
 
+const refusal = (option: string): unknown =>
+  expect.objectContaining({ code: 'invalid_option', option });
+
 const parse = (...args: string[]): ReturnType<typeof parseCommandLine> =>
   parseCommandLine(command, args, calledHere);
 
@@ -32,7 +35,7 @@ describe('parseCommandLine', () => {
     expect(parse('--output', '-').options.text('output')).toBe('-');
     expect(parse('--email', '-5').options.texts('email')).toEqual(['-5']);
     for (const next of ['--quiet', '--email=x', '-o', '--help', '-h', '--']) {
-      expect(() => parse('--email', next)).toThrow(/--email.*--email/);
+      expect(() => parse('--email', next)).toThrow(refusal('--email'));
     }
   });
 
@@ -46,7 +49,7 @@ describe('parseCommandLine', () => {
 
   it('takes a switch twice, and a value once', () => {
     expect(parse('--quiet', '--quiet').options.has('quiet')).toBe(true);
-    expect(() => parse('--output', 'x', '-o', 'y')).toThrow(/-o/);
+    expect(() => parse('--output', 'x', '-o', 'y')).toThrow(refusal('-o'));
   });
 
   it('takes everything behind -- for arguments', () => {
@@ -54,16 +57,17 @@ describe('parseCommandLine', () => {
   });
 
   it.each([
-    ['--nope', /--nope.*--help/],
-    ['-x', /-x.*-o.*-h.*--help/],
-    ['-e', /-e.*--email.*--env-file.*-o.*-h.*--help/],
-    ['-output', /-output.*--output/],
-    ['-email=x', /-email.*--email/],
-    ['--__proto__', /__proto__/],
-    ['--no-quiet', /--no-quiet/],
-    ['--quiet=yes', /--quiet/],
-    ['--output', /--output.*--output/],
-  ])('refuses %s', (arg, trouble) => {
+    ['--nope', '--nope', /--nope.*--help/],
+    ['-x', '-x', /-x.*-o.*-h.*--help/],
+    ['-e', '-e', /-e.*--email.*--env-file.*-o.*-h.*--help/],
+    ['-output', '-output', /-output.*--output/],
+    ['-email=x', '-email', /-email.*--email/],
+    ['--__proto__', '--__proto__', /__proto__/],
+    ['--no-quiet', '--no-quiet', /--no-quiet/],
+    ['--quiet=yes', '--quiet', /--quiet/],
+    ['--output', '--output', /--output.*--output/],
+  ])('refuses %s', (arg, option, trouble) => {
+    expect(() => parse(arg)).toThrow(refusal(option));
     expect(() => parse(arg)).toThrow(trouble);
   });
 });

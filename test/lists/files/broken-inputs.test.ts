@@ -2,7 +2,11 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, InputError } from '../../../src/platform/errors/errors.js';
+import {
+  ConfigurationError,
+  InputError,
+  type InputFault,
+} from '../../../src/platform/errors/errors.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
 import type { FileOptions } from '../../../src/lists/files/file-format.js';
@@ -57,7 +61,9 @@ describe('a file that was cut short', () => {
       ];
       for (const cut of cuts) {
         const error = await failure(await source(`a.${format}`, whole.subarray(0, cut)));
-        expect(error.code).toBe('input_malformed');
+        // A byte is not enough to tell what the others are.
+        const fault = cut === 1 && format !== 'csv.gz' ? 'other_format' : 'cut_short';
+        expect(error).toMatchObject({ code: 'input_malformed', fault });
         expect(error.message).toContain(`a.${format}`);
       }
     },
@@ -67,14 +73,14 @@ describe('a file that was cut short', () => {
     const whole = await otherPrograms['csv.gz'].write(rows);
     const cut = whole.subarray(0, -9);
     const error = await failure(streamSource('standard input', () => Readable.from([cut])));
-    expect(error.code).toBe('input_malformed');
+    expect(error).toMatchObject({ code: 'input_malformed', fault: 'cut_short' });
     expect(error.message).toContain('standard input');
   });
 
   it('is refused in UTF-16 in the middle of a character', async () => {
     const text = Buffer.from('\ufeffemail\na@example.com\n', 'utf16le').subarray(0, -1);
     const error = await failure(await source('a.csv', text));
-    expect(error.message).toMatch(/UTF-16LE/);
+    expect(error).toMatchObject({ code: 'input_malformed', fault: 'encoding' });
   });
 });
 
@@ -102,55 +108,55 @@ function formatOf(ending: string): 'csv' | 'xlsx' | 'parquet' {
 const noise = Array.from({ length: 600 }, (_, at) => (at * 167 + 41) % 256);
 
 describe('a file of another kind', () => {
-  it.each([
-    ['a.csv', 'PK\u0003\u0004rest of it', /CSV/],
-    ['a.jsonl', 'PAR1\u0015rest of it', /JSONL.*Parquet/],
-    ['a.txt', '\u0028\u00b5\u002f\u00fdrest', /TXT/],
-    ['a.xlsx', 'email\na@example.com\n', /XLSX/],
-    ['a.parquet', 'email\na@example.com\n', /a\.parquet/],
-    ['a.xlsx', '', /a\./],
-    ['a.parquet', '', /a\./],
-    ['a.csv.bz2', 'BZh91AY&SYrest', /CSV.*bzip2/],
-    ['a.csv.zst', '\u0028\u00b5\u002f\u00fdrest', /CSV/],
-    ['a.parquet', 'PARE\u0015rest of it PARE', /a\.parquet/],
-    ['a.csv', 'name,email\n\u001b$B;3ED\u001b(B,a@example.com\n', /ISO-2022/],
-    ['a.csv', '%PDF-1.7\n%\xe2\xe3\n', /CSV.*PDF/],
-    ['a.csv', '\x89PNG\r\n\x1a\n', /CSV.*PNG/],
-    ['a.csv', '<!DOCTYPE html>\n<html>', /CSV/],
-    ['a.xls', '<table><tr><td>email</td></tr></table>', /CSV/],
-    ['a.xls', '<?xml version="1.0"?>\n<Workbook>', /XML.*2003.*\.xlsx/],
-    ['a.csv', '\xef\xbb\xbf<?xml version="1.0"?>', /XML/],
-    ['a.vcf', 'BEGIN:VCARD\r\nEMAIL:a@example.com\r\n', /vCard/],
-    ['a.csv', '\0\0a\0\0\0i\0d\0,\0e\0\n\0', /encoding/],
-    ['a.csv', Buffer.from(noise).toString('latin1'), /a\./],
-    ['a.xlsx', '\xd0\xcf\x11\xe0'.padEnd(32, '\0'), /\.xls/],
-    ['a.list', '[{"email":"a@example.com"}]', /JSON.*JSON/],
-    ['a.jsonl', '[\n{"email":"a@example.com"}\n]', /JSON.*JSON/],
-    ['a.json', '{\n  "email": "a@example.com"\n}\n', /JSON.*JSON/],
-    ['a.jsonl', '{ "people": [\n{"email":"a@example.com"}\n]}', /JSON.*JSON/],
-  ])('%s: says what it is', async (name, content, words) => {
+  it.each<[string, string, InputFault, RegExp?]>([
+    ['a.csv', 'PK\u0003\u0004rest of it', 'other_format'],
+    ['a.jsonl', 'PAR1\u0015rest of it', 'other_format', /JSONL.*Parquet/],
+    ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'other_format'],
+    ['a.xlsx', 'email\na@example.com\n', 'other_format'],
+    ['a.parquet', 'email\na@example.com\n', 'other_format'],
+    ['a.xlsx', '', 'empty'],
+    ['a.parquet', '', 'empty'],
+    ['a.csv.bz2', 'BZh91AY&SYrest', 'other_format', /CSV.*bzip2/],
+    ['a.csv.zst', '\u0028\u00b5\u002f\u00fdrest', 'other_format'],
+    ['a.parquet', 'PARE\u0015rest of it PARE', 'other_format'],
+    ['a.csv', 'name,email\n\u001b$B;3ED\u001b(B,a@example.com\n', 'encoding'],
+    ['a.csv', '%PDF-1.7\n%\xe2\xe3\n', 'other_format', /CSV.*PDF/],
+    ['a.csv', '\x89PNG\r\n\x1a\n', 'other_format', /CSV.*PNG/],
+    ['a.csv', '<!DOCTYPE html>\n<html>', 'other_format'],
+    ['a.xls', '<table><tr><td>email</td></tr></table>', 'other_format'],
+    ['a.xls', '<?xml version="1.0"?>\n<Workbook>', 'other_format', /XML.*2003.*\.xlsx/],
+    ['a.csv', '\xef\xbb\xbf<?xml version="1.0"?>', 'other_format', /XML/],
+    ['a.vcf', 'BEGIN:VCARD\r\nEMAIL:a@example.com\r\n', 'other_format', /vCard/],
+    ['a.csv', '\0\0a\0\0\0i\0d\0,\0e\0\n\0', 'encoding'],
+    ['a.csv', Buffer.from(noise).toString('latin1'), 'encoding'],
+    ['a.xlsx', '\xd0\xcf\x11\xe0'.padEnd(32, '\0'), 'other_format', /\.xls/],
+    ['a.list', '[{"email":"a@example.com"}]', 'other_format', /JSON.*JSON/],
+    ['a.jsonl', '[\n{"email":"a@example.com"}\n]', 'other_format', /JSON.*JSON/],
+    ['a.json', '{\n  "email": "a@example.com"\n}\n', 'other_format', /JSON.*JSON/],
+    ['a.jsonl', '{ "people": [\n{"email":"a@example.com"}\n]}', 'other_format', /JSON.*JSON/],
+  ])('%s: says what it is', async (name, content, fault, words = /^/) => {
     const error = await failure(await source(name, Buffer.from(content, 'latin1')));
+    expect(error).toMatchObject({ code: 'input_malformed', fault });
     expect(error.message).toMatch(words);
   });
 });
 
 describe('JSON lines', () => {
   it.each([
-    ['{"email":"a"}\n{"email":\n', 2, /JSON/],
-    ['{"email":"a"}\n\n["a"]\n', 3, /JSON/],
-    ['{"email":"a"}\n{"email":"a"} {"email":"b"}\n', 2, /JSON/],
-    [`{"email":"a"}\n{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`, 2, /200/],
-  ])('%# tell the line that is wrong, and none of its content', async (content, line, words) => {
+    ['{"email":"a"}\n{"email":\n', 2, 'not_json'],
+    ['{"email":"a"}\n\n["a"]\n', 3, 'not_json'],
+    ['{"email":"a"}\n{"email":"a"} {"email":"b"}\n', 2, 'not_json'],
+    [`{"email":"a"}\n{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`, 2, 'too_large'],
+  ])('%# tell the line that is wrong, and none of its content', async (content, line, fault) => {
     const error = await failure(await source('a.jsonl', content));
-    expect(error).toMatchObject({ line, code: 'input_malformed' });
-    expect(error.message).toMatch(words);
+    expect(error).toMatchObject({ line, fault, code: 'input_malformed' });
     expect(error.cause).toBeUndefined();
   });
 
   it('refuse a line that never ends', async () => {
     const content = `{"email":"${'a'.repeat(3000)}"}`;
     const error = await failure(await source('a.jsonl', content, { maxRowBytes: 1000 }));
-    expect(error.message).toMatch(/\b1\b.*1,000/);
+    expect(error).toMatchObject({ line: 1, fault: 'too_long' });
   });
 });
 
@@ -160,19 +166,19 @@ describe('a bomb', () => {
     const error = await failure(
       await source('a.xlsx', zipOf('xl/workbook.xml', sheet, 100 * 1024 * 1024)),
     );
-    expect(error).toMatchObject({ code: 'input_malformed' });
+    expect(error).toMatchObject({ code: 'input_malformed', fault: 'too_large' });
   });
 
   it('in a workbook that lies about its size inflates no further than it says', async () => {
     const sheet = deflateRawSync(Buffer.alloc(100 * 1024 * 1024, 0x20));
     const error = await failure(await source('a.xlsx', zipOf('xl/workbook.xml', sheet, 1000)));
-    expect(error).toMatchObject({ code: 'input_malformed' });
+    expect(error).toMatchObject({ code: 'input_malformed', fault: 'too_large' });
   });
 
   it('of gzip is read in pieces, and its endless row refused', async () => {
     const content = gzipSync(Buffer.alloc(100 * 1024 * 1024, 0x61));
     const error = await failure(await source('a.csv.gz', content));
-    expect(error).toMatchObject({ code: 'input_malformed', line: 1 });
+    expect(error).toMatchObject({ code: 'input_malformed', line: 1, fault: 'too_long' });
   });
 
   it('of entities is refused', async () => {
@@ -180,7 +186,7 @@ describe('a bomb', () => {
     const deflated = deflateRawSync(xml);
     const archive = zipOf('xl/workbook.xml', deflated, xml.length, crc32(xml));
     const error = await failure(await source('a.xlsx', archive));
-    expect(error).toMatchObject({ code: 'input_malformed' });
+    expect(error).toMatchObject({ code: 'input_malformed', fault: 'unsupported' });
   });
 });
 

@@ -84,7 +84,7 @@ function namedTwice(text: string): CountryCode | undefined {
  * console.log(parseCountry('UK')); // GB
  * ```
  */
-export function parseCountry(text: string, option = 'the country'): CountryCode {
+export function parseCountry(text: string, option?: string): CountryCode {
   const code = findCountry(text.trim());
   if (code !== undefined) return code;
   const near = guessCountry(text);
@@ -95,7 +95,8 @@ export function parseCountry(text: string, option = 'the country'): CountryCode 
       ? `${text.toUpperCase()} is the code of no country`
       : 'give a two-letter code such as US');
   throw new ConfigurationError(
-    `the service does not take ${option} ${JSON.stringify(text)}; ${hint}`,
+    `the service does not take ${option ?? 'the country'} ${JSON.stringify(text)}; ${hint}`,
+    { option },
   );
 }
 

@@ -135,7 +135,7 @@ async function readList(
       wanted: (header) => named(header) ?? [],
     });
   } catch (error) {
-    if (error instanceof InputError && error.isEmpty) throw holdsNothing(source.name);
+    if (error instanceof InputError && error.fault === 'empty') throw holdsNothing(source.name);
     // Most lists consist of addresses alone.
     if (!hasHeader || !isSluiceError(error, 'header_missing')) throw error;
     return readList(opens, columns, suppressed, signal, false);

@@ -78,7 +78,9 @@ async function refuseSameList(
   if (sink === undefined || !isLocationName(sink)) return;
   for (const list of lists) {
     if (!(await isSameList(list, sink))) continue;
-    throw new ConfigurationError('the sink is the same list: write to another place');
+    throw new ConfigurationError('the sink is the same list: write to another place', {
+      option: 'sink',
+    });
   }
 }
 
@@ -86,6 +88,7 @@ function naming(option: string, error: unknown): unknown {
   if (!(error instanceof ConfigurationError)) return error;
   return new ConfigurationError(`${option}: ${error.message}`, {
     code: error.code,
+    option,
     ...(error.cause !== undefined && { cause: error.cause }),
   });
 }

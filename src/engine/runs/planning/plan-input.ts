@@ -173,7 +173,7 @@ export async function readSized(options: PlanInputOptions): Promise<PlannedInput
   try {
     return await readIntoBatches(options);
   } catch (error) {
-    const isEmpty = error instanceof InputError && error.isEmpty;
+    const isEmpty = error instanceof InputError && error.fault === 'empty';
     const why = isEmpty ? await whyTooFew(options, 0) : undefined;
     throw why === undefined ? error : suspect(`${(error as InputError).message}; ${why}`);
   }

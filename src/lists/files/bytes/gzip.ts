@@ -42,12 +42,13 @@ async function* copiesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
 function describeFailure(error: unknown, name: string): unknown {
   const code = systemErrorCode(error);
   if (code?.startsWith('Z_') !== true) return error;
-  const what =
-    code === 'Z_BUF_ERROR'
-      ? 'its compressed data end too early: the file was cut short'
-      : 'its compressed data are damaged, or no gzip data';
+  const isCut = code === 'Z_BUF_ERROR';
+  const what = isCut
+    ? 'its compressed data end too early: the file was cut short'
+    : 'its compressed data are damaged, or no gzip data';
   return new InputError(`cannot read ${name}: ${what}`, {
     code: 'input_malformed',
+    fault: isCut ? 'cut_short' : 'damaged',
     cause: error,
   });
 }

@@ -106,7 +106,7 @@ export class LineFeed {
     const line = this.#line + before;
     throw new InputError(
       `${name}, line ${grouped(line)}: the line is too long (over ${grouped(maxLineBytes)} bytes)`,
-      { line },
+      { line, fault: 'too_long' },
     );
   }
 }

@@ -126,7 +126,7 @@ export function createTranscodeReader(
     } catch (cause) {
       throw new InputError(
         `${name}, near line ${grouped(line)}: the text is not valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with ${optionName('encoding')})`,
-        { line, cause },
+        { line, fault: 'encoding', cause },
       );
     }
     if (isFirst && text !== '') {

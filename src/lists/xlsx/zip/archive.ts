@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { TextDecoder } from 'node:util';
-import { InputError } from '../../../platform/errors/errors.js';
+import { InputError, type InputFault } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../files/bytes/random-file.js';
 import { detectEncoding } from '../../files/bytes/text-encoding.js';
@@ -61,13 +61,13 @@ export class Archive {
     } catch (error) {
       this.#file.signal?.throwIfAborted();
       if (isSluiceError(error)) throw error;
-      const why = error instanceof XmlError ? error.message : 'a part of it is not XML';
-      throw this.broken(why);
+      if (error instanceof XmlError) throw this.broken(error.message, error.fault);
+      throw this.broken('a part of it is not XML');
     }
   }
 
-  broken(why: string): InputError {
-    return new InputError(`${this.#file.name} cannot be read as XLSX: ${why}`);
+  broken(why: string, fault: InputFault = 'damaged'): InputError {
+    return new InputError(`${this.#file.name} cannot be read as XLSX: ${why}`, { fault });
   }
 }
 

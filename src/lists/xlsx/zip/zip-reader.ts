@@ -1,7 +1,7 @@
 import { createInflateRaw, crc32 } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { InputError } from '../../../platform/errors/errors.js';
+import { InputError, type InputFault } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { pieceBytes } from '../../files/bytes/byte-reader.js';
 import { describeFile } from '../../files/file-signature.js';
@@ -41,8 +41,8 @@ export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<st
   const head = await file.read(0, 16);
   if (head.length < 4 || head.readUInt32LE() !== 0x04_03_4b_50) {
     const is = describeFile(head) ?? 'not a zip archive';
-    const isEmpty = head.length === 0;
-    throw new InputError(`${file.name} is not an XLSX workbook: it is ${is}`, { isEmpty });
+    const fault = head.length === 0 ? 'empty' : 'other_format';
+    throw new InputError(`${file.name} is not an XLSX workbook: it is ${is}`, { fault });
   }
   const { from, bytes, count } = await findDirectory(file);
   if (bytes > mostDirectoryBytes || from + bytes > file.size) {
@@ -89,16 +89,17 @@ export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<st
  * @throws InputError `input_malformed`
  */
 export async function* readZipEntry(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buffer> {
-  if (entry.isEncrypted) throw broken(file, 'it is encrypted');
+  if (entry.isEncrypted) throw broken(file, 'it is encrypted', 'unsupported');
   if (entry.method !== 0 && entry.method !== 8) {
-    throw broken(file, 'it is compressed in a way that workbooks are not');
+    throw broken(file, 'it is compressed in a way that workbooks are not', 'unsupported');
   }
   let bytes = 0;
   let crc = 0;
   try {
     for await (const piece of inflated(file, entry)) {
       bytes += piece.length;
-      if (bytes > entry.bytes) throw broken(file, 'a part of it is larger than it says');
+      if (bytes > entry.bytes)
+        throw broken(file, 'a part of it is larger than it says', 'too_large');
       crc = crc32(piece, crc);
       yield piece;
     }
@@ -151,7 +152,7 @@ export async function storedRange(
   }
   const start = entry.at + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
   const end = start + entry.compressedBytes;
-  if (end > file.size) throw broken(file, 'it was cut short');
+  if (end > file.size) throw broken(file, 'it was cut short', 'cut_short');
   return { start, end };
 }
 
@@ -160,7 +161,7 @@ export async function* storedBytes(file: RandomFile, entry: ZipEntry): AsyncGene
   const { start, end } = await storedRange(file, entry);
   for (let at = start; at < end; at += pieceBytes) {
     const piece = await file.read(at, Math.min(end, at + pieceBytes));
-    if (piece.length === 0) throw broken(file, 'it was cut short');
+    if (piece.length === 0) throw broken(file, 'it was cut short', 'cut_short');
     yield piece;
   }
 }
@@ -171,7 +172,7 @@ async function findDirectory(
   const from = Math.max(0, file.size - endBytes);
   const tail = await file.read(from, file.size);
   const at = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
-  if (at === -1 || at + 22 > tail.length) throw broken(file, 'it was cut short');
+  if (at === -1 || at + 22 > tail.length) throw broken(file, 'it was cut short', 'cut_short');
   const short = {
     count: tail.readUInt16LE(at + 10),
     bytes: tail.readUInt32LE(at + 12),
@@ -217,9 +218,10 @@ function refuseBomb(file: RandomFile, { bytes, compressedBytes }: ZipEntry): voi
   throw broken(
     file,
     `a part of it would inflate from ${String(compressedBytes)} bytes to ${String(bytes)}, as no list does`,
+    'too_large',
   );
 }
 
-function broken(file: RandomFile, why: string): InputError {
-  return new InputError(`${file.name} cannot be read as XLSX: ${why}`);
+function broken(file: RandomFile, why: string, fault: InputFault = 'damaged'): InputError {
+  return new InputError(`${file.name} cannot be read as XLSX: ${why}`, { fault });
 }

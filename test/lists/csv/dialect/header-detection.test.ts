@@ -46,7 +46,7 @@ const header = ['Name', 'Email', 'Note'];
 it('says of blank lines alone that the list is empty, as where some rows are asked for', async () => {
   for (const text of ['\n\n\n', '\ufeff\r\n \r\n']) {
     await expect(read('blank.csv', text)).rejects.toMatchObject({
-      isEmpty: true,
+      fault: 'empty',
     });
   }
 });
