@@ -29,10 +29,11 @@ const connectTimeoutMs = 30_000;
 
 /**
  * Values that do not fit are refused; a backslash is what the driver takes it for. Zeros are a date here:
- * where they are the default of a column, they may not keep others from being added.
+ * where they are the default of a column, they may not keep others from being added. A zero is a key as any
+ * other, also where the server gives out numbers.
  */
 const session =
-  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO', time_zone = '+00:00'";
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_VALUE_ON_ZERO', time_zone = '+00:00'";
 
 /** How many seconds one statement waits for what another session holds; a writing is tried again. */
 const lockWaits: Readonly<Record<Purpose, string>> = {
@@ -172,6 +173,8 @@ const refusals = new Map<string, readonly [kind: Refusal['kind'], words?: string
   ['ER_CHECK_CONSTRAINT_VIOLATED', ['check']],
   ['ER_NO_REFERENCED_ROW', ['foreign_key']],
   ['ER_NO_REFERENCED_ROW_2', ['foreign_key']],
+  ['ER_NO_PARTITION_FOR_GIVEN_VALUE', ['check', 'no partition of the table takes a row']],
+  ['ER_INVALID_CHARACTER_STRING', ['misfit', 'a name has a character that the server refuses']],
   ['ER_SIGNAL_EXCEPTION', ['trigger', 'a trigger refuses a row']],
   ['ER_DUP_ENTRY', ['repeated', 'a value of a key or a unique column occurs in more than one row']],
   ['ER_TABLEACCESS_DENIED_ERROR', ['right']],
@@ -194,6 +197,7 @@ const names = new Map([
 const misuses = new Set([
   'ER_NO_SUCH_TABLE',
   'ER_BAD_FIELD_ERROR',
+  'ER_WRONG_COLUMN_NAME',
   'ER_PARSE_ERROR',
   'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
   'ER_WRONG_FIELD_WITH_GROUP',

@@ -69,7 +69,7 @@ export async function relationsNamed(
     `SELECT t.TABLE_SCHEMA, t.TABLE_NAME, IF(t.TABLE_TYPE = 'VIEW', COALESCE(v.VIEW_DEFINITION, ''), NULL)
        FROM information_schema.TABLES t
        LEFT JOIN information_schema.VIEWS v ON v.TABLE_SCHEMA = t.TABLE_SCHEMA AND v.TABLE_NAME = t.TABLE_NAME
-      WHERE t.TABLE_TYPE IN ('BASE TABLE', 'VIEW') AND LOWER(t.TABLE_NAME) IN (?)`,
+      WHERE t.TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') AND LOWER(t.TABLE_NAME) IN (?)`,
     [names],
   );
   return found.map(([schema, name, definition]) => ({

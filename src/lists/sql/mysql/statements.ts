@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Dialect, Staging, Statements } from '../dialect.js';
 import {
@@ -204,6 +205,7 @@ export async function tryDefinitions(
   const trial = 'sluice_trial';
   const all: string[] = [];
   if (missing.length > 0) {
+    await refuseVersioned(connection, plan);
     all.push(
       // LIKE would take the table's indexes and partitions too, and a temporary table cannot have all of them.
       `CREATE TEMPORARY TABLE ${trial}${statements.tableOptions ?? ''} AS SELECT * FROM ${target} LIMIT 0`,
@@ -215,6 +217,22 @@ export async function tryDefinitions(
   for (const statement of all) await connection.query(statement);
   if (!hasMarkers) await tryMarkers(connection, plan.name);
   return { ...plan, withheld: missing };
+}
+
+/** MariaDB refuses to add columns to a table that keeps its history, unless told what becomes of that. */
+async function refuseVersioned(
+  connection: MysqlConnection,
+  { name: { within, table }, target, missing }: TablePlan,
+): Promise<void> {
+  const [found] = await connection.query(
+    "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND TABLE_TYPE = 'SYSTEM VERSIONED'",
+    [...within, table],
+  );
+  if (!found) return;
+  const names = missing.map((column) => statements.quote(column.name)).join(', ');
+  throw new ConfigurationError(
+    `the table ${target} keeps the history of its rows, which new columns would change: add ${names} to it first (SET system_versioning_alter_history = KEEP), or name another table`,
+  );
 }
 
 /** The server looks for the rights first, and then for what is not there. */

@@ -62,6 +62,37 @@ test('a float is reported to lose digits in another table, and not where its row
   expect(await codesInto(table)).not.toContain('float_rounded');
 });
 
+test('a table that keeps its history is refused before anything is paid, unless it has the columns', async () => {
+  const { ask, sink, table } = await mariadb.open();
+  await ask(`CREATE TABLE ${table} (id INT PRIMARY KEY, email TEXT) WITH SYSTEM VERSIONING`);
+  const verifying = await startVerifying();
+  const run = async () =>
+    verifying.run({
+      source: rowsSource([{ id: 1, email: 'good1@sluice.test' }]),
+      sink: sink({ key: 'id' }),
+      email: ['email'],
+      columns: ['valid'],
+    });
+  expect(await rejection(run())).toMatchObject({ name: 'ConfigurationError' });
+  expect(await verifying.charges()).toBe(0);
+  await ask(
+    `SET STATEMENT system_versioning_alter_history = KEEP FOR ALTER TABLE ${table} ADD COLUMN email_valid BOOLEAN`,
+  );
+  expect((await run()).rows).toBe(1);
+});
+
+test('a zero is a key where the server gives out numbers', async () => {
+  const { ask, sink, table } = await mariadb.open();
+  await ask(`CREATE TABLE ${table} (id INT AUTO_INCREMENT PRIMARY KEY, email VARCHAR(80))`);
+  const verifying = await startVerifying();
+  await verifying.run({
+    source: rowsSource([{ id: 0, email: 'good1@sluice.test' }]),
+    sink: sink({ key: 'id' }),
+    email: ['email'],
+  });
+  expect(await ask(`SELECT id FROM ${table}`)).toEqual([{ id: 0 }]);
+});
+
 test('a table of an engine without transactions is refused for that, before anything is paid', async () => {
   const { ask, sink, source, table } = await mariadb.open();
   await ask(`CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80)) ENGINE=MyISAM`);
