@@ -100,6 +100,9 @@ function otherDocument(archive: Archive, main: string): string | undefined {
   if (archive.has('mimetype') && archive.has('content.xml')) {
     return 'it is an OpenDocument file (.ods); save it as .xlsx';
   }
+  if (archive.has('Index/Document.iwa')) {
+    return 'it is a Numbers document (.numbers); export it as CSV or Excel';
+  }
   return undefined;
 }
 

@@ -253,6 +253,7 @@ describe('a file named as a workbook', () => {
       { '_rels/.rels': root('ppt/presentation.xml'), 'ppt/presentation.xml': '<p/>' },
       /it is a PowerPoint presentation/,
     ],
+    ['a Numbers document', { 'Index/Document.iwa': 'x' }, /Numbers/],
     ['an OpenDocument file', { mimetype: 'x', 'content.xml': '<c/>' }, /OpenDocument/],
     [
       'a workbook without sheets',

@@ -160,10 +160,15 @@ export async function findTable(
   );
   const primary = columns.filter(([, , at]) => Number(at) > 0).map(([column]) => String(column));
   const indexes: (readonly string[])[] = [];
+  const caseless = new Set<string>();
   const unique = 'SELECT name FROM pragma_index_list(?) WHERE "unique" = 1 AND partial = 0';
   for (const [index] of await connection.query(unique, [table])) {
-    const parts = await connection.query('SELECT name FROM pragma_index_info(?)', [String(index)]);
+    const parts = await connection.query(
+      'SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1 ORDER BY seqno',
+      [String(index)],
+    );
     indexes.push(parts.map(([column]) => String(column)));
+    for (const [column, order] of parts) if (order === 'NOCASE') caseless.add(String(column));
   }
   // Only in STRICT tables it is a type of its own, which keeps every cell.
   const isAny = (type: string): boolean => Number(isStrict) === 1 && /^any$/i.test(type);
@@ -177,6 +182,7 @@ export async function findTable(
       isPrinted: isTextType(String(type)) && !/^$|blob/i.test(String(type)),
       numberType: isTextType(String(type)) || isAny(String(type)) ? undefined : String(type),
       isGenerated: Number(hidden) > 1,
+      isCaseless: caseless.has(String(column)),
     })),
     keys: primary.length === 0 ? indexes : [primary, ...indexes],
   };

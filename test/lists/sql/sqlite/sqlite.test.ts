@@ -50,6 +50,19 @@ describe('a table in an SQLite file', () => {
     ]);
   });
 
+  test('has one row for a key in capitals and small letters where they are the same', async () => {
+    const { ask, sink, table } = await sqlite.open();
+    await ask(`CREATE TABLE ${table} (email TEXT PRIMARY KEY COLLATE NOCASE)`);
+    const verifying = await startVerifying();
+    const run = verifying.run({
+      source: rowsSource(['ann@sluice.test', 'Ann@sluice.test'].map((email) => ({ email }))),
+      sink: sink({ key: 'email' }),
+      email: ['email'],
+    });
+    expect((await rejection(run)).message).toContain('data rows 1 and 2 of the input');
+    expect(await verifying.charges()).toBe(0);
+  });
+
   test('is as it was when it refuses a row, which is reported before anything is sent', async () => {
     const place = await openPeople();
     const { ask, table } = place;
