@@ -22,7 +22,8 @@ export function rowStride(wanted: number): number {
 
 /** Rows of a CSV file: their own bytes, with the bounds of rows and wanted cells. */
 export class CsvChunk implements RowChunk, RawCells {
-  readonly raw: RawCells = this;
+  /** Of chunks that are only copied, no cell is located. */
+  readonly raw?: RawCells;
   readonly length: number;
   readonly byteSize: number;
   /** Bytes that the bounds refer to; not written to before the chunk is released. */
@@ -49,6 +50,7 @@ export class CsvChunk implements RowChunk, RawCells {
     this.#columns = columns;
     this.#table = table;
     this.#stride = rowStride(columns.wanted);
+    if (columns.wanted > 0) this.raw = this;
     this.markBytes = markBytes;
     this.length = (table.length - 1) / this.#stride;
     this.byteSize = bytes.length + table.byteLength;
