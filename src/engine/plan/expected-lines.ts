@@ -1,4 +1,5 @@
 import type { ExpectedKeys } from '../results/export-parser.js';
+import { beginsWith, viewOf } from '../results/json/json-bytes.js';
 import type { AddressBook } from './address-book.js';
 import type { Batch } from '../batches/batch.js';
 
@@ -24,6 +25,7 @@ export class ExpectedLines implements ExpectedKeys {
   readonly #pieces: Iterator<Uint8Array> | AsyncIterator<Uint8Array>;
   /** Lines that were read ahead: a view of a buffer that is reused for each piece. */
   #bytes = Buffer.alloc(0);
+  #view = viewOf(this.#bytes);
   #room = Buffer.alloc(0);
   /** Start of the next expected line, and the least number of its address. */
   #at = 0;
@@ -49,24 +51,29 @@ export class ExpectedLines implements ExpectedKeys {
     return isReady ? undefined : this.#readOn(bytes);
   }
 
-  take(bytes: Uint8Array, start: number, end: number): number {
+  take(bytes: DataView, start: number, end: number): number {
     if (!this.#isTrusted) return -1;
     // Digits alone may be another address's number without its plus sign.
-    if (this.#batch.group.type === 'phone' && bytes[start] !== plusSign) return -1;
+    if (this.#batch.group.type === 'phone' && bytes.getUint8(start) !== plusSign) return -1;
+    const length = end - start;
     let at = this.#at;
     let number = this.#number;
     for (let skipped = 0; skipped <= mostSkipped && at < this.#bytes.length; skipped += 1) {
       number = this.#book.nextWaiting(this.#batch.id, number);
       if (number === -1) break;
-      if (this.#isLine(at, bytes, start, end)) {
-        this.#at = at + end - start + 1;
+      const lineEnd = at + length;
+      if (
+        this.#bytes[lineEnd] === lineFeed &&
+        beginsWith(this.#view, at, lineEnd, bytes, start, length)
+      ) {
+        this.#at = lineEnd + 1;
         this.#number = number + 1;
         this.#found += 1;
         return number;
       }
-      const lineEnd = this.#bytes.indexOf(lineFeed, at);
-      if (lineEnd === -1) break;
-      at = lineEnd + 1;
+      const feed = this.#bytes.indexOf(lineFeed, at);
+      if (feed === -1) break;
+      at = feed + 1;
       number += 1;
     }
     this.#missed += 1;
@@ -76,15 +83,6 @@ export class ExpectedLines implements ExpectedKeys {
 
   async close(): Promise<void> {
     await this.#pieces.return?.();
-  }
-
-  #isLine(at: number, key: Uint8Array, start: number, end: number): boolean {
-    const lines = this.#bytes;
-    if (lines[at + end - start] !== lineFeed) return false;
-    for (let place = start; place < end; place += 1) {
-      if (lines[at + place - start] !== key[place]) return false;
-    }
-    return true;
   }
 
   async #readOn(bytes: number): Promise<void> {
@@ -103,6 +101,7 @@ export class ExpectedLines implements ExpectedKeys {
       filled += next.value.length;
     }
     this.#bytes = this.#room.subarray(0, filled);
+    this.#view = viewOf(this.#bytes);
     this.#at = 0;
     this.#check();
   }

@@ -179,7 +179,7 @@ class ExportParser {
     const to = bytes.length;
     let memberEnd = from;
     for (;;) {
-      memberEnd = this.#readAlikeMembers(bytes, memberEnd);
+      memberEnd = this.#readAlikeMembers(bytes, view, memberEnd);
       let at = skipSpace(bytes, memberEnd, to);
       if (bytes[at] !== json.comma) return memberEnd;
       at = skipSpace(bytes, at + 1, to);
@@ -190,7 +190,7 @@ class ExportParser {
       at = skipSpace(bytes, keyEnd + 1, to);
       if (bytes[at] !== json.colon) return memberEnd;
       at = skipSpace(bytes, at + 1, to);
-      const number = expected?.keys.take(bytes, keyStart, keyEnd) ?? -1;
+      const number = expected?.keys.take(view, keyStart, keyEnd) ?? -1;
       if (number === -1) {
         // An unwanted one goes through the scanner, which does not remember it.
         const key = bytes.toString('latin1', keyStart, keyEnd);
@@ -209,7 +209,7 @@ class ExportParser {
   }
 
   /** The same for members identical to earlier ones except for their address. */
-  #readAlikeMembers(bytes: Buffer, from: number): number {
+  #readAlikeMembers(bytes: Buffer, view: DataView, from: number): number {
     const templates = this.#templates;
     let memberEnd = from;
     for (;;) {
@@ -228,8 +228,11 @@ class ExportParser {
         if (end - start > this.#maxKeyBytes || recordBytes > this.#maxRecordBytes) return memberEnd;
         const outcome = members[at + 4] as number;
         const nextAt = keyAt + end - start;
-        const own = this.#otherAddress(bytes, start, end, recordStart, recordEnd);
-        if (keys === undefined) this.#takeAlike(bytes, start, end, outcome, own);
+        const own =
+          members[at + 5] === 1
+            ? undefined
+            : this.#otherAddress(bytes, start, end, recordStart, recordEnd);
+        if (keys === undefined) this.#takeAlike(bytes, view, start, end, outcome, own);
         else this.#take(keys.slice(keyAt, nextAt), outcome, own);
         keyAt = nextAt;
         memberEnd = recordEnd;
@@ -239,12 +242,13 @@ class ExportParser {
 
   #takeAlike(
     bytes: Buffer,
+    view: DataView,
     start: number,
     end: number,
     outcome: number,
     own: string | undefined,
   ): void {
-    const number = this.#expected?.keys.take(bytes, start, end) ?? -1;
+    const number = this.#expected?.keys.take(view, start, end) ?? -1;
     if (number === -1 || own !== undefined) {
       this.#take(bytes.toString('latin1', start, end), outcome, own);
       return;
@@ -375,7 +379,7 @@ export interface ExpectedKeys {
    * @returns the number of its address, or -1 when it is not expected here; it may belong to the batch all
    * the same
    */
-  take(bytes: Uint8Array, start: number, end: number): number;
+  take(bytes: DataView, start: number, end: number): number;
   /** Releases what is open. */
   close(): Promise<void>;
 }

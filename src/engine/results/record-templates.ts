@@ -12,7 +12,7 @@ const mostAlike = 64;
 
 /** Bytes of an export shown at once. */
 export const pieceBytes = 256 * 1024;
-export const memberWords = 5;
+export const memberWords = 6;
 /** Most members read at once. */
 const mostMembers = 2048;
 const wordBytes = 4;
@@ -98,7 +98,7 @@ export class RecordTemplates {
 
   /**
    * {@link memberWords} for each read member: start and end of its key without quotes, start and end of its
-   * record, and its outcome.
+   * record, its outcome, and 1 where the record's own address is surely the same as the key, byte by byte.
    */
   get members(): Int32Array {
     return this.#members;

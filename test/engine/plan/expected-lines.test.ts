@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { type Batch, halveBatch } from '../../../src/engine/batches/batch.js';
+import { viewOf } from '../../../src/engine/results/json/json-bytes.js';
 import { ExpectedLines } from '../../../src/engine/plan/expected-lines.js';
 import { emailLine } from '../../../src/engine/addresses/email.js';
 import { groupNumber } from '../../../src/engine/addresses/address.js';
@@ -37,7 +38,7 @@ async function takeAll(lines: ExpectedLines, keys: readonly string[]): Promise<n
   for (const key of keys) {
     const bytes = Buffer.from(`"${key}"`);
     await lines.prepare(bytes.length);
-    taken.push(lines.take(bytes, 1, bytes.length - 1));
+    taken.push(lines.take(viewOf(bytes), 1, bytes.length - 1));
   }
   await lines.close();
   return taken;

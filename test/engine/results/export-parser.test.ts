@@ -54,6 +54,43 @@ describe('any legal export', () => {
     },
   );
 
+  it('tells of each record whose own address is not its key, by whichever byte or length', async () => {
+    const flags = '"valid":true,"wrong":false,"unknown":false';
+    const forms = [
+      (own: string) => `{"email":"${own}",${flags}}`,
+      (own: string) => `{${flags},"of":"x","email":"${own}"}`,
+      (own: string) => `{"of":{"email":"k"},"email":"${own}",${flags}}`,
+      (own: string) => `{"email":"${own}","email":"k",${flags}}`,
+    ];
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '@', '.'), maxLength: 40 });
+    const changed = fc.tuple(
+      text,
+      fc.nat(40),
+      fc.constantFrom('same', 'byte', 'longer', 'shorter'),
+    );
+    const member = fc
+      .tuple(changed, fc.nat(forms.length - 1))
+      .map(([[key, place, change], form]) => {
+        const [head, tail] = [key.slice(0, place), key.slice(place)];
+        const owns = { same: key, byte: `${head}c${tail.slice(1)}`, longer: `${head}c${tail}` };
+        return [key, change === 'shorter' ? head : owns[change], form] as const;
+      });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(member, { minLength: 1, maxLength: 60 }),
+        fc.array(fc.nat(4000), { maxLength: 3 }),
+        async (members, cuts) => {
+          const written = members.map(([key, own, form]) => `"${key}":${forms[form]?.(own)}`);
+          const told: [string, string | undefined][] = [];
+          await readChunks(cutAt(Buffer.from(`{${written.join(',')}}`), cuts), {
+            onRecord: (key, _, own) => told.push([key, own]),
+          });
+          expect(told).toEqual(members.map(([key, own]) => [key, own === key ? undefined : own]));
+        },
+      ),
+    );
+  });
+
   it('gives the same records of one shape with other addresses, compact or spaced', async () => {
     const shapes = [
       (email: string) => emailRecordOf(email),

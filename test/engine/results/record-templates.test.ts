@@ -33,6 +33,28 @@ describe('records seen before', () => {
     expect(find(templates, '{"email":"b","valid":null}')).toBe(-1);
   });
 
+  it('are told apart by whether their address is their key to the last byte', () => {
+    const templates = new RecordTemplates('email');
+    templates.add(Buffer.from('{"email":"a","valid":true}'), 3);
+    const key = 'somebody.with.a.long.name@example.com';
+    const isSame = (own: string) => {
+      templates.show(Buffer.from(`,"${key}":{"email":"${own}","valid":true}`));
+      expect(templates.read(0)).toBe(1);
+      return templates.members[5];
+    };
+    expect(isSame(key)).toBe(1);
+    for (let place = 0; place < key.length; place += 1) {
+      const [head, tail] = [key.slice(0, place), key.slice(place)];
+      const others = [head, `${head}!${tail}`, `${head}!${tail.slice(1)}`, `${key}${tail}`];
+      expect(others.map(isSame)).toEqual([0, 0, 0, 0]);
+    }
+    // Without an address in the record nothing is said.
+    templates.add(Buffer.from('{"valid":true}'), 4);
+    templates.show(Buffer.from(',"":{"valid":true}'));
+    expect(templates.read(0)).toBe(1);
+    expect(templates.members[5]).toBe(0);
+  });
+
   it('are not found when the address is not plain: then the record has to be parsed', () => {
     const templates = new RecordTemplates('email');
     templates.add(Buffer.from('{"email":"a","valid":true}'), 3);

@@ -167,9 +167,9 @@
     (unreachable))
 
   ;; Reads members from $at, behind a member, up to the first that is unlike those seen before, or until
-  ;; $out meets $outEnd. For each writes five words to $out: where its key begins and ends, where its
-  ;; value begins and ends, and its outcome; and the keys, one behind the other, to $keys. Returns where
-  ;; the words end.
+  ;; $out meets $outEnd. For each writes six words to $out: where its key begins and ends, where its
+  ;; value begins and ends, its outcome, and 1 where the address in its value is surely its key; and the
+  ;; keys, one behind the other, to $keys. Returns where the words end.
   ;;
   ;; A bucket is the place of the first of its records, or 0. A record has four words and its bytes
   ;; without the address: the next of the bucket, lengths before and behind the address, the outcome.
@@ -178,6 +178,7 @@
     (param $out i32) (param $outEnd i32) (param $keys i32) (result i32)
     (local $keyStart i32)
     (local $keyEnd i32)
+    (local $keyLength i32)
     (local $value i32)
     (local $headLength i32)
     (local $rest i32)
@@ -196,6 +197,7 @@
         (local.set $keyStart (i32.add (local.get $at) (i32.const 1)))
         (local.set $keyEnd (call $plainEnd (local.get $keyStart)))
         (br_if $end (i32.ne (i32.load8_u (local.get $keyEnd)) (i32.const 0x22)))
+        (local.set $keyLength (i32.sub (local.get $keyEnd) (local.get $keyStart)))
         (local.set $at (call $skipSpace (i32.add (local.get $keyEnd) (i32.const 1))))
         (br_if $end (i32.ne (i32.load8_u (local.get $at)) (i32.const 0x3a)))
         (local.set $value (call $skipSpace (i32.add (local.get $at) (i32.const 1))))
@@ -245,20 +247,30 @@
         (i32.store offset=8 (local.get $out) (local.get $value))
         (i32.store offset=12 (local.get $out) (local.get $at))
         (i32.store offset=16 (local.get $out) (i32.load offset=12 (local.get $known)))
-        (local.set $out (i32.add (local.get $out) (i32.const 20)))
+        (i32.store offset=20
+          (local.get $out)
+          (if (result i32)
+            (i32.and
+              (i32.ne (local.get $headLength) (i32.const 0))
+              (i32.eq
+                (i32.sub
+                  (local.get $rest)
+                  (i32.add (local.get $value) (local.get $headLength)))
+                (local.get $keyLength)))
+            (then
+              (call $same
+                (local.get $keyStart)
+                (i32.add (local.get $value) (local.get $headLength))
+                (local.get $keyLength)))
+            (else (i32.const 0))))
+        (local.set $out (i32.add (local.get $out) (i32.const 24)))
         (local.set $copied (i32.const 0))
         (loop $blocks
           (v128.store
             (i32.add (local.get $keys) (local.get $copied))
             (v128.load (i32.add (local.get $keyStart) (local.get $copied))))
           (local.set $copied (i32.add (local.get $copied) (i32.const 16)))
-          (br_if $blocks
-            (i32.lt_u
-              (local.get $copied)
-              (i32.sub (local.get $keyEnd) (local.get $keyStart)))))
-        (local.set $keys
-          (i32.add
-            (local.get $keys)
-            (i32.sub (local.get $keyEnd) (local.get $keyStart))))
+          (br_if $blocks (i32.lt_u (local.get $copied) (local.get $keyLength))))
+        (local.set $keys (i32.add (local.get $keys) (local.get $keyLength)))
         (br $members)))
     (local.get $out)))
