@@ -255,7 +255,7 @@ export class CellReader {
       : numbers.write(sureNumber({ digits: plainText(count) }, country) ?? '', start, 'latin1');
     if (length === 0) return false;
     const number = (): string => numbers.toString('latin1', start, start + length);
-    if (mayBeSideBySide(bytes, cellStart, cellEnd, count, number)) return false;
+    if (mayBeSideBySide(bytes, cellStart, cellEnd, count, family, number)) return false;
     const looks = this.#looksOf(index);
     addCell(looks, true);
     const kind =

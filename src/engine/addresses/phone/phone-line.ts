@@ -110,6 +110,7 @@ export function readPlainDigits(bytes: Uint8Array, start: number, end: number): 
  * Whether a plain cell, whose digits were just read, may be numbers side by side: `areSideBySide` says
  * so of no other.
  *
+ * @param family by which all digits are surely one number, if any
  * @param number in E.164, as which the digits are read
  */
 export function mayBeSideBySide(
@@ -117,6 +118,7 @@ export function mayBeSideBySide(
   start: number,
   end: number,
   count: number,
+  family: PlanFamily | undefined,
   number: () => string,
 ): boolean {
   if (count < fewestSideBySide || count === end - start) return false;
@@ -125,10 +127,19 @@ export function mayBeSideBySide(
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at] as number;
     if (isDigit(byte) || byte === plus) before += 1;
-    else if (byte === space) smaller = Math.max(smaller, Math.min(before, count - before));
+    else if (byte === space) {
+      const fewer = Math.min(before, count - before);
+      if (fewer >= leastSideBySide && mayEnd(before, family)) smaller = Math.max(smaller, fewer);
+    }
   }
   if (smaller < leastSideBySide) return false;
   return smaller >= digitsOfNumber || !isOneNumber(number());
+}
+
+/** Whether the first of the digits that were just read may be a number, by how many they are. */
+function mayEnd(count: number, family: PlanFamily | undefined): boolean {
+  if (family === undefined || plainDigits[0] !== plus) return true;
+  return family.mayHave(count - 1 - family.callingCode.length);
 }
 
 export function plainText(count: number): string {

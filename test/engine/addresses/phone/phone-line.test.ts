@@ -9,6 +9,7 @@ import {
   mayMissPlusSign,
 } from '../../../../src/engine/addresses/phone/phone-country.js';
 import {
+  mayBeSideBySide,
   phoneLine,
   plainDigits,
   plainFamily,
@@ -190,6 +191,62 @@ describe('plainFamily', () => {
         if (mayMissPlusSign(plainDigits, count)) return;
         expect(missingPlusSignOf(cell, country)).toBeUndefined();
       }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+/** Whether a cell that is one number by its beginning and its count may be more; says what else was asked. */
+function isDoubted(cell: string, country: CountryCode) {
+  const bytes = Buffer.from(cell);
+  const count = readPlainDigits(bytes, 0, bytes.length);
+  const family = plainFamily(count, planOf(country));
+  const asked: string[] = [];
+  const mayBe = mayBeSideBySide(bytes, 0, bytes.length, count, family, () => {
+    const number = numberOf(cell, country) ?? '';
+    asked.push(number);
+    return number;
+  });
+  return { isPlain: family !== undefined, mayBe, asked };
+}
+
+describe('mayBeSideBySide', () => {
+  it.each<[string, CountryCode]>([
+    ['+598 2174 5- 02166', 'AT'],
+    ['+59 82123 021487', 'EE'],
+    ['+5982 151 2 21654', 'GG'],
+    ['+598 2166 021760', 'BE'],
+  ])('doubts that %s, in %s, is one number', (cell, country) => {
+    expect(phoneLine(cell, country)).toEqual({ reason: 'several_numbers' });
+    expect(isDoubted(cell, country)).toMatchObject({ isPlain: true, mayBe: true });
+  });
+
+  it.each(['+44 7400 000 000', '+49 151 100 00000', '+1 212 412 0001'])(
+    'needs no text of %s, whose first part is no number by its length',
+    (cell) => {
+      expect(isDoubted(cell, 'US')).toEqual({ isPlain: true, mayBe: false, asked: [] });
+    },
+  );
+
+  it('doubts each cell that the general way takes for several numbers', () => {
+    const short = fc.string({
+      unit: fc.constantFrom(...Array.from('0123456789')),
+      minLength: 2,
+      maxLength: 7,
+    });
+    const start = fc.constantFrom('+598 2', '+5982', '+49 ', '+43 ', '+683 ', '+352 ', '+', '0');
+    const between = fc.constantFrom(' ', ' 0', ' 02', '- ', ' - ');
+    fc.assert(
+      fc.property(
+        fc.tuple(start, short, between, short),
+        fc.constantFrom(...countryCodes),
+        (parts, country) => {
+          const cell = parts.join('');
+          const { isPlain, mayBe } = isDoubted(cell, country);
+          if (!isPlain || mayBe) return;
+          expect(phoneLine(cell, country)).not.toEqual({ reason: 'several_numbers' });
+        },
+      ),
       { numRuns: 3000 },
     );
   });
