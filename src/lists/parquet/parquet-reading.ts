@@ -74,13 +74,14 @@ async function readFooter(file: RandomFile): Promise<OpenParquet> {
 async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<FileMetaData> {
   const mark = Buffer.from('PAR1');
   const head = await file.read(0, 16);
-  if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
+  if (!head.subarray(0, mark.length).equals(mark)) {
     const is = describeFile(head);
     const fault = head.length === 0 ? 'empty' : 'other_format';
     if (is === undefined) throw new InputError(`${file.name} is not a Parquet file`, { fault });
     throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`, { fault });
   }
-  if (!(await file.read(file.size - 4, file.size)).equals(mark)) {
+  const tail = await file.read(file.size - mark.length, file.size);
+  if (file.size < 12 || !tail.equals(mark)) {
     throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`, {
       fault: 'cut_short',
     });
