@@ -26,7 +26,8 @@ import { rm, stat } from 'node:fs/promises';
 import { ConfigurationError, OutputError } from '../platform/errors/errors.js';
 import { writeOutputFile } from '../lists/files/outputs/output-file.js';
 import { checkOutputPath, isSameFile } from '../lists/files/outputs/output-path.js';
-import { describeSystemError } from '../platform/files/disk-errors.js';
+import { messageOf } from '../lists/rows/guarded-ends.js';
+import { describeSystemError } from '../platform/text/system-errors.js';
 import { optionName } from '../platform/text/sentence.js';
 
 /** An older file does not belong to a run at work. */
@@ -87,9 +88,12 @@ class ReportFile {
   /** The same once the output is complete, which the error says. */
   async writeAfterOutput(text: string, noMoreOpenThan: FilePermissions | undefined): Promise<void> {
     await this.write(text, noMoreOpenThan).catch((cause: unknown) => {
-      throw new OutputError(`the output is written, but not the ${this.#what} ${this.path}`, {
-        cause,
-      });
+      throw new OutputError(
+        `the output is written, but not the ${this.#what}: ${messageOf(cause)}`,
+        {
+          cause,
+        },
+      );
     });
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import * as z from 'zod';
+import { describeSystemError } from '../../platform/text/system-errors.js';
 import {
   uploadedBatch,
   type UploadAnswer,
@@ -260,9 +261,16 @@ async function sizeOf(path: string): Promise<number> {
     const found = await stat(path);
     if (found.isFile()) return found.size;
   } catch (cause) {
-    throw new InputError(`cannot read ${path}`, { code: 'input_unreadable', cause });
+    throw unreadable(path, cause);
   }
   throw new InputError(`${path} is not a file`, { code: 'input_unreadable' });
+}
+
+function unreadable(path: string, cause: unknown): InputError {
+  return new InputError(`cannot read ${path}: ${describeSystemError(cause)}`, {
+    code: 'input_unreadable',
+    cause,
+  });
 }
 
 async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, undefined> {
@@ -274,7 +282,7 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, undefine
       autoClose: false,
     }) as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    throw new InputError(`cannot read ${path}`, { code: 'input_unreadable', cause });
+    throw unreadable(path, cause);
   } finally {
     await file?.close();
   }

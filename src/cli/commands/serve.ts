@@ -1,4 +1,5 @@
 import type { Account, FaultPlan, Service, ServiceOptions } from '../../service/index.js';
+import { systemErrorCode } from '../../platform/text/system-errors.js';
 import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
 import {
   defineCommand,
@@ -199,7 +200,10 @@ async function start(options: ServiceOptions): Promise<Service> {
     const { host = '127.0.0.1', port = 0 } = options;
     throw new ConfigurationError(
       `cannot listen on ${host}, port ${port}; give another --port or --host`,
-      { cause },
+      {
+        code: systemErrorCode(cause) === 'EADDRINUSE' ? 'port_in_use' : 'invalid_option',
+        cause,
+      },
     );
   }
 }

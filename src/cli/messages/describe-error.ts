@@ -66,21 +66,13 @@ function isTechnical({ code }: SluiceError): boolean {
   return code === 'payment_required';
 }
 
-/** The system's code (ENOSPC, ECONNREFUSED), if any. */
+/** The system's codes that say nothing beside the words that every message has for them. */
+const plainCodes = new Set(['ENOENT', 'ENOTDIR']);
+
+/** The system's code (ENOSPC, ECONNREFUSED), if any: messages have the words of their causes. */
 function causeOf(error: SluiceError): string {
-  for (let { cause } = error; cause instanceof Error; { cause } = cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (cause instanceof SluiceError) {
-      const causeText = cause instanceof TransportError ? cause.reason : cause.message;
-      const isIncluded = error.message.includes(causeText);
-      return `${isIncluded ? '' : `: ${cause.message}`}${causeOf(cause)}`;
-    }
-    const isDescribed =
-      (code === 'ENOENT' || code === 'ENOTDIR') &&
-      /not found|its folder does not exist/.test(error.message);
-    if (code !== undefined) return isDescribed || ofDatabase.test(code) ? '' : `: ${code}`;
-  }
-  return '';
+  const code = systemCodeOf(error);
+  return code === undefined || plainCodes.has(code) || ofDatabase.test(code) ? '' : `: ${code}`;
 }
 
 /** Of a request whose outcome is not known. */

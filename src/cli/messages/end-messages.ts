@@ -1,6 +1,7 @@
 import {
   type Advice,
   type Client,
+  ConfigurationError,
   describeOutage,
   type FilePermissions,
   isSluiceError,
@@ -195,11 +196,11 @@ export function stopMessages(
   error: unknown,
   status: RunStatus | undefined,
   next: string,
-  { store, output, program, isBegun = false }: RunContext,
+  { store, program, isBegun = false }: RunContext,
 ): readonly Message[] {
   // Errors of commands and state directories say themselves what to do.
   if (exitCodeOf(error) === exitCodes.usage) {
-    return status && !store ? keptMessages(error, status, output) : [];
+    return status && !store ? keptMessages(error, status) : [];
   }
   if (!status) {
     if (store) return [message('resumable', { state: null, message: next })];
@@ -216,16 +217,16 @@ export function stopMessages(
       ? [message('hint', { state, program, is_paid })]
       : []),
     // A shared run has no folder with results.
-    ...(store ? [] : keptMessages(error, status, output)),
+    ...(store ? [] : keptMessages(error, status)),
   ];
 }
 
 /** An output that cannot be written does not block access to paid results: reported also with `--quiet`. */
-function keptMessages(error: unknown, status: RunStatus, output: string): readonly Message[] {
-  // A usage error concerns the output only if it names it; a missing key does not.
+function keptMessages(error: unknown, status: RunStatus): readonly Message[] {
+  // A missing key is a usage error that the output is not to blame for.
   const isOutputs =
     isSluiceError(error, 'output_failed') ||
-    (isSluiceError(error, 'invalid_option') && error.message.includes(output));
+    (error instanceof ConfigurationError && error.option === 'sink');
   const { stateDir, launchedCredits, isFinished } = status;
   if (!isOutputs || isFinished || launchedCredits.email + launchedCredits.phone === 0) return [];
   return [message('results_kept', { state: stateDir })];

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
+import { describeSystemError } from '../../platform/text/system-errors.js';
 import { ConfigurationError } from '../../index.js';
 import type { OptionDefinition, ParsedOptions } from '../command.js';
 import { guess } from '../../platform/text/closest-name.js';
@@ -106,7 +107,9 @@ export async function loadEnvFile(
   const file = options.text(envFileOption.name);
   if (file === undefined) return;
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new ConfigurationError(`cannot read the environment file ${file} (--env-file)`, {
+    const why = describeSystemError(cause);
+    throw new ConfigurationError(`cannot read the environment file ${file} (--env-file): ${why}`, {
+      option: '--env-file',
       cause,
     });
   });
@@ -119,6 +122,7 @@ export async function readOptionFile(path: string, what: string): Promise<string
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new ConfigurationError(`cannot read the ${what} ${path}`, { cause });
+    const why = describeSystemError(cause);
+    throw new ConfigurationError(`cannot read the ${what} ${path}: ${why}`, { cause });
   }
 }

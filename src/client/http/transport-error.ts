@@ -1,6 +1,6 @@
 import { type OperationName, operations } from '../../contract/operations.js';
 import { TransportError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../platform/text/system-errors.js';
 import type { Awaiting } from './timeouts.js';
 
 /** What is known of a request whose answer did not come, or not whole. */

@@ -1,5 +1,5 @@
 import { TransportError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../platform/text/system-errors.js';
 import { backoffMs } from './rate-limiter.js';
 
 /** This many failures in a row are an outage. */

@@ -163,6 +163,11 @@ export function describeOutage(
   return { reason, line: `${reason}; ${left}` };
 }
 
+/** What an ApiError says beyond its status. */
+function answerOf(error: Error | undefined): string {
+  return error instanceof ApiError ? `: ${error.message}` : '';
+}
+
 /** A service's failure, as text for a person. */
 function describeFailure(baseUrl: string, error: Error): string {
   const { host, hostname } = new URL(baseUrl);
@@ -208,7 +213,7 @@ export function givenUpError(
   retryAfterMs?: number,
 ): DeadlineError {
   return new DeadlineError(
-    `${describeFailure(baseUrl, last)}; gave up after ${duration(failingForMs / 1000)}`,
+    `${describeFailure(baseUrl, last)}; gave up after ${duration(failingForMs / 1000)}${answerOf(last)}`,
     { code: 'service_unavailable', sent: sentOf(last), retryAfterMs, cause: last },
   );
 }
@@ -234,9 +239,12 @@ export function overdueError(
   const reason = cause ? describeFailure(baseUrl, cause) : `other requests to ${host} go first`;
   const left = pauseMs > 0 ? `, for ${duration(Math.ceil(pauseMs / 1000))} more` : '';
   const within = timeoutMs > 0 ? `within ${duration(timeoutMs / 1000)}` : 'at once';
-  return new DeadlineError(`${subject} could not be sent ${within}: ${reason}${left}`, {
-    sent: last ? sentOf(last) : 'no',
-    retryAfterMs: pauseMs > 0 ? Math.ceil(pauseMs) : undefined,
-    cause,
-  });
+  return new DeadlineError(
+    `${subject} could not be sent ${within}: ${reason}${left}${answerOf(cause)}`,
+    {
+      sent: last ? sentOf(last) : 'no',
+      retryAfterMs: pauseMs > 0 ? Math.ceil(pauseMs) : undefined,
+      cause,
+    },
+  );
 }

@@ -104,6 +104,10 @@ export interface StoppedBatch {
   readonly trouble: unknown;
 }
 
+function latest(trouble: unknown): string {
+  return isSluiceError(trouble) ? `: ${trouble.message}` : '';
+}
+
 /** What failed too often, by stage. */
 const givenUp: Readonly<Partial<Record<Stage, string>>> = {
   planned: 'its upload',
@@ -124,7 +128,7 @@ export function givenUpError(
 ): DeadlineError {
   const what = givenUp[stage] ?? 'what it needs';
   const bound = forMs === undefined ? 'too often' : `for ${duration(forMs / 1000)}`;
-  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}`, {
+  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}${latest(trouble)}`, {
     code: 'service_unavailable',
     cause: trouble,
   });
@@ -142,7 +146,7 @@ export function overdueError(
 ): DeadlineError {
   const word = status === undefined ? '' : `, the service calls it '${sanitized(status)}'`;
   return new DeadlineError(
-    `batch ${called} timed out after ${duration(deadlineMs / 1000)} in stage '${stage}'${word}`,
+    `batch ${called} timed out after ${duration(deadlineMs / 1000)} in stage '${stage}'${word}${latest(trouble)}`,
     { cause: trouble },
   );
 }

@@ -9,7 +9,13 @@ import { comparedSource } from '../../lists/rows/sources/derived-sources.js';
 import { holdSinks } from '../../lists/rows/sink.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { observedEnd, observedProgress, SharedRows } from './reporting/run-progress.js';
-import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/source-and-sink.js';
+import {
+  checkSink,
+  findEnds,
+  sinkOf,
+  stateDirFor,
+  type SourceInput,
+} from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
 import { SharedRun } from './resume/join-shared-run.js';
@@ -61,7 +67,7 @@ export async function run<From extends SourceInput, Given = unknown>(
     },
   });
   const { signal } = found;
-  await found.sink.check(countVerified(options));
+  await checkSink(found.sink, countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));
   const place = store
     ? await SharedRun.open(found, store, stateDir, rows)

@@ -26,7 +26,7 @@ import { BatchLog } from '../batches/batch-log.js';
 import { OutcomeTally } from '../summary/outcome-tally.js';
 import { openList } from './planning/open-list.js';
 import { openSink } from './output/write-output.js';
-import { findEnds, type SourceInput } from './options/source-and-sink.js';
+import { checkSink, findEnds, type SourceInput } from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';
 import type { StreamRunSettings } from './options/run-options.js';
 import { streamRunShape } from './options/option-shapes.js';
@@ -61,7 +61,7 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
     async () => {
       checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
       for (const each of options.history?.notices() ?? []) onProgress(noticed(each));
-      await ends.sink.check(countVerified(options));
+      await checkSink(ends.sink, countVerified(options));
       const release = await holdSinks([ends.sink]);
       try {
         const summary = await streamToEnd({ ...options, ...ends, signal, onProgress, suppressed });

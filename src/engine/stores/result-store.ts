@@ -3,7 +3,8 @@ import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { join } from 'node:path';
 import { StateError } from '../../platform/errors/errors.js';
-import { onDisk, systemErrorCode } from '../../platform/files/disk-errors.js';
+import { onDisk } from '../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../platform/text/system-errors.js';
 import { type FileSystem, writeWhole } from '../../platform/files/file-system.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { describeSystemError, onDisk } from '../../platform/files/disk-errors.js';
+import { onDisk } from '../../platform/files/disk-errors.js';
+import { describeSystemError } from '../../platform/text/system-errors.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { makePrivateFolder, type PrivateFolder } from '../../platform/files/private-folder.js';
 

@@ -21,7 +21,7 @@ import { isServiceFailure } from '../../client/http/retry.js';
 import { parseRetryAfter } from '../../client/rate/rate-headers.js';
 import { describeConnection, isHandshakeFailure } from '../../client/http/transport-error.js';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../platform/text/system-errors.js';
 
 const connectTimeoutMs = 10_000;
 

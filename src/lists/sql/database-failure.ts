@@ -169,13 +169,16 @@ const missingFolder = new Set(['ENOENT', 'ENOTDIR']);
 /** The same while nothing is sent yet: a wrong name is the caller's to correct. */
 export function checkingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
-    if (error instanceof OutputError) throw new ConfigurationError(error.message);
+    if (error instanceof OutputError) {
+      throw new ConfigurationError(error.message, { option: 'sink' });
+    }
     if (error instanceof SluiceError) throw error;
     const failure = report(error);
     const { code = '', isMisuse, refusal } = failure;
     const isWrong = isMisuse || refusal || isCorrectable(failure) || missingFolder.has(code);
     if (!isWrong) writingRefuser(name, report)(error);
     throw new ConfigurationError(`cannot write ${name}: ${failureText(failure)}`, {
+      option: 'sink',
       cause: plainFailure(failure),
     });
   };

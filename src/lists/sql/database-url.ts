@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/disk-errors.js';
+import { describeSystemError, systemErrorCode } from '../../platform/text/system-errors.js';
 import { exists } from '../../platform/files/file-system.js';
 import { isLoopbackHost } from '../../client/client-options.js';
 import type { Purpose } from './dialect.js';
@@ -204,7 +204,8 @@ async function readPem(path: string | undefined, parameter: string): Promise<str
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new ConfigurationError(`the file ${path} (${parameter}) cannot be read`, { cause });
+    const why = describeSystemError(cause);
+    throw new ConfigurationError(`cannot read ${path} (${parameter}): ${why}`, { cause });
   }
 }
 

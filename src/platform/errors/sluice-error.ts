@@ -9,6 +9,7 @@ export interface ErrorCodes {
     | 'header_missing'
     | 'country_missing'
     | 'missing_dependency'
+    | 'port_in_use'
     | 'batch_refused'
     | 'declined';
   readonly InputError: 'input_unreadable' | 'input_malformed' | 'input_changed' | 'input_suspect';

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../waiting/clock.js';
 import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
 import { closeFile, type FileSystem } from './file-system.js';
-import { systemErrorCode } from './disk-errors.js';
+import { systemErrorCode } from '../text/system-errors.js';
 import { optionName } from '../text/sentence.js';
 
 /** A lock on something on disk, released when its process ends in any way. */

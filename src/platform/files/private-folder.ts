@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
-import { describeSystemError, systemErrorCode } from './disk-errors.js';
+import { describeSystemError, systemErrorCode } from '../text/system-errors.js';
 import { type FileLock, lockFile } from './file-lock.js';
 import { systemFiles } from './file-system.js';
 

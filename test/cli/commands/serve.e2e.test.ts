@@ -110,7 +110,7 @@ describe('sluice serve', () => {
     const { port } = taken.address() as AddressInfo;
     expect(await runInProcess(['serve', '--port', String(port)])).toMatchObject({
       code: 2,
-      stderr: `sluice: cannot listen on 127.0.0.1, port ${port}; give another --port or --host: EADDRINUSE [invalid_option]\n`,
+      stderr: expect.stringContaining('[port_in_use]'),
     });
     await writeFile(join(folder, 'file'), '');
     const ended = await runInProcess(['serve', '--port', '0', '--data', 'file'], { cwd: folder });

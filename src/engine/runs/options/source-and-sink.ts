@@ -85,12 +85,27 @@ async function refuseSameList(
 }
 
 function naming(option: string, error: unknown): unknown {
-  if (!(error instanceof ConfigurationError)) return error;
-  return new ConfigurationError(`${option}: ${error.message}`, {
-    code: error.code,
-    option,
-    ...(error.cause !== undefined && { cause: error.cause }),
-  });
+  return error instanceof ConfigurationError
+    ? concerning(option, `${option}: ${error.message}`, error)
+    : error;
+}
+
+function concerning(
+  option: string,
+  message: string,
+  { code, cause }: ConfigurationError,
+): ConfigurationError {
+  return new ConfigurationError(message, { code, option, ...(cause !== undefined && { cause }) });
+}
+
+/** Checks the output of a run; what is wrong with it concerns `sink`, unless it names another option. */
+export async function checkSink(sink: Sink, verifiedColumns: number): Promise<void> {
+  try {
+    await sink.check(verifiedColumns);
+  } catch (error) {
+    const isUnnamed = error instanceof ConfigurationError && error.option === undefined;
+    throw isUnnamed ? concerning('sink', error.message, error) : error;
+  }
 }
 
 export function isLocationName(given: unknown): given is string | URL {

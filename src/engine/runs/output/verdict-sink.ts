@@ -7,7 +7,7 @@ import { checkOutputPath } from '../../../lists/files/outputs/output-path.js';
 import { worstVerdict, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';
 import { type Sink, OutcomeForms } from '../../../lists/rows/sink.js';
-import { describeSystemError } from '../../../platform/files/disk-errors.js';
+import { describeSystemError } from '../../../platform/text/system-errors.js';
 import { formatOfPath } from '../../../lists/files/file-format.js';
 import { fileSink, type FileSinkOptions } from '../../../lists/files/file-sink.js';
 import { holdFolder } from '../../../lists/files/partitions/parts-folder.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { defaultStateDir } from '../../../lists/location.js';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { describeSystemError } from '../../../platform/files/disk-errors.js';
+import { describeSystemError } from '../../../platform/text/system-errors.js';
 import { exists, systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
 import { checkValue } from '../../../platform/check-options.js';
 import { aFolder } from '../../../platform/option-kinds.js';

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError, StateError } from '../../../platform/errors/errors.js';
-import { describeSystemError, systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { describeSystemError, systemErrorCode } from '../../../platform/text/system-errors.js';
 import {
   type FileLock,
   isListedLocked,

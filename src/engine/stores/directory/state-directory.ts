@@ -21,7 +21,8 @@ import {
   removeEmpty,
 } from './folders.js';
 import type { FileLock, LockWaitOptions } from '../../../platform/files/file-lock.js';
-import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
 import { hasPaid, replayJournal, emptyRunState, type RunState } from '../run-state.js';

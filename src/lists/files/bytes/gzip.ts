@@ -2,7 +2,7 @@ import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { InputError } from '../../../platform/errors/errors.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import type { ByteOutput } from '../outputs/byte-output.js';
 import { type ByteReader, pieceBytes, piecesOf } from './byte-reader.js';
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { OutputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { describeSystemError, refuseReading } from '../../../platform/files/disk-errors.js';
+import { refuseReading } from '../../../platform/files/disk-errors.js';
+import { describeSystemError } from '../../../platform/text/system-errors.js';
 import { makeTemporaryFolder } from '../../../platform/files/private-folder.js';
 
 export interface RandomFile {

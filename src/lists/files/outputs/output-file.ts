@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { refuseWriting, systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { refuseWriting } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import {
   type FilePermissions,
   besidePath,

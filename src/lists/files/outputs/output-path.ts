@@ -3,7 +3,8 @@ import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { systemErrorCode, refuseWriting } from '../../../platform/files/disk-errors.js';
+import { refuseWriting } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { lockFile } from '../../../platform/files/file-lock.js';
 import {
   systemFiles,

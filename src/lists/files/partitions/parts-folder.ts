@@ -10,7 +10,8 @@ import {
   move,
 } from '../../../platform/files/file-system.js';
 import type { ByteOutput } from '../outputs/byte-output.js';
-import { refuseWriting, describeSystemError } from '../../../platform/files/disk-errors.js';
+import { refuseWriting } from '../../../platform/files/disk-errors.js';
+import { describeSystemError } from '../../../platform/text/system-errors.js';
 import { holdOutput, mostOpenFolder, refuseLate } from '../outputs/output-path.js';
 import type { LockWait } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';

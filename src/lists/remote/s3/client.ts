@@ -5,7 +5,7 @@ import { ConfigurationError, InputError, OutputError } from '../../../platform/e
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { isServiceFailure } from '../../../client/http/retry.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 
 export interface S3Options {
   /**

@@ -3,7 +3,7 @@ import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { onAbort } from '../../../platform/waiting/promises.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import type { Purpose } from '../dialect.js';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { closeOnce, keepAliveAfterMs, type Connection } from '../connection.js';
 import {
   parseServerUrl,

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { closeOnce, keepAliveAfterMs } from '../connection.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import {
   parseServerUrl,
   type ServerUrl,

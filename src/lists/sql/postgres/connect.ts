@@ -3,7 +3,7 @@ import type { Client, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import type { Connection } from '../connection.js';
 import { parseServerUrl, storeOf, tlsWords } from '../database-url.js';
 import type { Purpose } from '../dialect.js';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type Database from 'libsql';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
