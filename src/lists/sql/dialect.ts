@@ -114,6 +114,8 @@ export interface Statements {
   readonly rowNumber: string;
   /** A staging column's name: by position, so that no names collide. */
   readonly stagedName: (name: string, at: number) => string;
+  /** Staged keys have no type: which are the same, only the table's columns say. @default false */
+  readonly stagesUntyped?: boolean;
   /** The type of a key column, where an index does not accept any type. */
   readonly keyType?: (type: string) => string;
   /** Follows the columns of a new table. */

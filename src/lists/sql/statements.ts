@@ -172,9 +172,13 @@ function rangeConditions(
 
 /** The first key in more than one staged row: their count, and its first and last row. */
 export function repeatedKeysQuery(plan: TablePlan, form: Statements, range?: RowRange): string {
-  const cells = list(cellsOf(plan, form).keys, ({ cell }) => cell);
+  const { keys } = cellsOf(plan, form);
+  // Two new rows of such a key the table refuses itself.
+  const isByTable = form.stagesUntyped === true && plan.mode === 'upsert';
+  const cells = list(keys, ({ name, cell }) => (isByTable ? `t.${name}` : cell));
+  const table = isByTable ? ` JOIN ${plan.target} AS t ON ${hasKey(keys)}` : '';
   const where = rangeConditions(range, form).map((condition) => ` WHERE ${condition}`);
-  const repeated = `SELECT min(s.${form.rowNumber}) AS first_row, max(s.${form.rowNumber}) AS last_row FROM ${form.staging} AS s${where.join('')} GROUP BY ${cells} HAVING count(*) > 1`;
+  const repeated = `SELECT min(s.${form.rowNumber}) AS first_row, max(s.${form.rowNumber}) AS last_row FROM ${form.staging} AS s${table}${where.join('')} GROUP BY ${cells} HAVING count(*) > 1`;
   return `SELECT count(*) OVER (), r.first_row, r.last_row FROM (${repeated}) AS r ORDER BY r.first_row LIMIT 1`;
 }
 

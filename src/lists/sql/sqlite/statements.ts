@@ -14,6 +14,7 @@ export const statements: Statements = {
   staging: 'temp.sluice_staging',
   rowNumber: 'rowid',
   stagedName: (_, at) => `c${at}`,
+  stagesUntyped: true,
   addsOneColumn: true,
   begin: ['BEGIN IMMEDIATE'],
   // A table's triggers must see each given row.

@@ -63,6 +63,22 @@ describe('a table in an SQLite file', () => {
     expect(await verifying.charges()).toBe(0);
   });
 
+  test('has one row for keys that are one number there', async () => {
+    const { ask, sink, table } = await sqlite.open();
+    await ask(
+      `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, email TEXT)`,
+      `INSERT INTO ${table} VALUES (1, '')`,
+    );
+    const verifying = await startVerifying();
+    const run = verifying.run({
+      source: rowsSource(['01', '1'].map((id) => ({ id, email: 'good1@sluice.test' }))),
+      sink: sink({ key: 'id' }),
+      email: ['email'],
+    });
+    expect((await rejection(run)).message).toContain('data rows 1 and 2');
+    expect(await verifying.charges()).toBe(0);
+  });
+
   test('is as it was when it refuses a row, which is reported before anything is sent', async () => {
     const place = await openPeople();
     const { ask, table } = place;
