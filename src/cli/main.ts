@@ -118,9 +118,9 @@ function cacheFolder(): string | undefined {
   const usual = uid === undefined ? 'sluice-compiled' : `sluice-compiled-${uid}`;
   const folder = NODE_COMPILE_CACHE ?? join(tmpdir(), usual);
   try {
-    const there = lstatSync(folder, { throwIfNoEntry: false });
-    if (!there) mkdirSync(folder, { mode: 0o700 });
-    const stats = there ?? lstatSync(folder);
+    const existing = lstatSync(folder, { throwIfNoEntry: false });
+    if (!existing) mkdirSync(folder, { mode: 0o700 });
+    const stats = existing ?? lstatSync(folder);
     const isOwn = uid === undefined || (stats.uid === uid && (stats.mode & 0o077) === 0);
     return stats.isDirectory() && isOwn ? folder : undefined;
   } catch {

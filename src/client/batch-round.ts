@@ -149,12 +149,12 @@ export class BatchRound {
     form: UploadFormInput,
   ): Promise<{ readonly status: string; readonly batchUuid: string }> {
     let answer: { readonly status: string } | undefined;
-    let lost: unknown;
+    let uploadError: unknown;
     try {
       answer = await this.#service.uploadBatch({ ...form, file }, this.#call());
     } catch (error) {
       if (!isInDoubt(error)) throw error;
-      lost = error;
+      uploadError = error;
     }
     const uploaded = uploadedBatch.safeParse(answer);
     if (answer && uploaded.success) {
@@ -164,7 +164,7 @@ export class BatchRound {
       answer?.status === 'ok' ? bounds.looksForAcceptedUpload : bounds.looksForMissingUpload;
     const found = await this.#find(form.name, most);
     if (found) return { status: answer?.status ?? 'ok', batchUuid: found.batch_uuid };
-    if (lost instanceof Error) throw lost;
+    if (uploadError instanceof Error) throw uploadError;
     throw noBatchError(answer?.status, form.name);
   }
 

@@ -54,15 +54,18 @@ export function endColumns(summary: Summary): readonly EndColumn[] {
   return columns.flatMap(({ name, type, ...cells }, index) => {
     const isAlone = columns.filter((other) => other.type === type).length === 1;
     const isLast = columns.findLastIndex((other) => other.type === type) === index;
-    const own = new Map<Figure, number | null>([['rows', rows], ...cellFigures(cells, [cells])]);
+    const columnFigures = new Map<Figure, number | null>([
+      ['rows', rows],
+      ...cellFigures(cells, [cells]),
+    ]);
     const shared = summary[type];
-    if (!isLast || !shared) return [{ name, figures: own }];
+    if (!isLast || !shared) return [{ name, figures: columnFigures }];
     const ofType = typeFigures(summary, type);
-    if (isAlone) return [{ name, figures: new Map([...own, ...ofType]) }];
+    if (isAlone) return [{ name, figures: new Map([...columnFigures, ...ofType]) }];
     const alike = columns.filter((other) => other.type === type);
     const all = new Map<Figure, number | null>([...cellFigures(shared, alike), ...ofType]);
     return [
-      { name, figures: own },
+      { name, figures: columnFigures },
       { name: `all ${type}s`, figures: all },
     ];
   });

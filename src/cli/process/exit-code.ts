@@ -58,14 +58,14 @@ export class Interruption extends Error {
  *
  * @param forced called before it ends so
  */
-export function abortOnSignals(own: NodeJS.Process, forced: () => void): AbortSignal {
+export function abortOnSignals(nodeProcess: NodeJS.Process, forced: () => void): AbortSignal {
   const controller = new AbortController();
   for (const signal of Object.keys(signalCodes) as StopSignal[]) {
-    own.on(signal, () => {
+    nodeProcess.on(signal, () => {
       const interruption = new Interruption(signal);
       if (controller.signal.aborted) {
         forced();
-        own.exit(interruption.exitCode);
+        nodeProcess.exit(interruption.exitCode);
       }
       controller.abort(interruption);
     });

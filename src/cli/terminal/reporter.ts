@@ -105,7 +105,7 @@ export class Reporter {
   }
 
   /** Whether the same was said before the run, as a doubt about the column. */
-  #isSaid({ code, fields: { column } }: Advice): boolean {
+  #isReported({ code, fields: { column } }: Advice): boolean {
     const doubt = doubtOf[code];
     if (doubt === undefined) return false;
     const key = messageKey({ event: 'doubtful_column', fields: { doubt, column } });
@@ -189,7 +189,7 @@ export class Reporter {
       ...endMessages(
         summary,
         end,
-        isTerminal ? advice.filter((each) => !this.#isSaid(each)) : advice,
+        isTerminal ? advice.filter((each) => !this.#isReported(each)) : advice,
         { isTerminal, isRepeated: this.#isRepeated },
       ),
       ...last,

@@ -137,19 +137,19 @@ export class LocalClaims {
     costs: Omit<KnownCosts, 'state'> = {},
   ): BatchClaim {
     const { type } = batch.group;
-    let own = none;
-    let ownAside = 0;
+    let held = none;
+    let aside = 0;
     const setAside = (credits: number): void => {
-      this.#aside[type] += credits - ownAside;
-      ownAside = credits;
+      this.#aside[type] += credits - aside;
+      aside = credits;
     };
     const hold = (now: HeldCredits): void => {
       const { spent, reserved } = this.#held[type];
       this.#held[type] = {
-        spent: spent + now.spent - own.spent,
-        reserved: reserved + now.reserved - own.reserved,
+        spent: spent + now.spent - held.spent,
+        reserved: reserved + now.reserved - held.reserved,
       };
-      own = now;
+      held = now;
     };
     hold(heldCredits(batch.addresses, { ...costs, state }));
     return {
@@ -161,15 +161,15 @@ export class LocalClaims {
       confirm: async () => undefined,
       reserve: async (most): Promise<Reservation> => {
         const { spent, reserved: open } = this.#held[type];
-        const isHeld = own.reserved > 0;
-        const others = isHeld ? ownAside - this.#aside[type] : batch.addresses;
+        const isHeld = held.reserved > 0;
+        const others = isHeld ? aside - this.#aside[type] : batch.addresses;
         const credits = spent + open + others;
         if (credits > most) {
-          setAside(own.reserved);
+          setAside(held.reserved);
           return { isGranted: false, credits, most, open: isHeld ? 0 : open };
         }
         setAside(0);
-        hold({ ...own, reserved: batch.addresses });
+        hold({ ...held, reserved: batch.addresses });
         return { isGranted: true, credits };
       },
     };

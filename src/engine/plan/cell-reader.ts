@@ -142,15 +142,15 @@ export class CellReader {
       const country = this.#countries.of(chunk, row, this.callingCodes);
       for (let index = 0; index < this.#columns.length; index += 1, place += 1) {
         const { type } = this.#columns[index] as VerifiedColumn;
-        const own = type === 'email' ? (this.#ofEmails ?? country) : country;
-        if (raw && typeof own === 'string') {
+        const groupCountry = type === 'email' ? (this.#ofEmails ?? country) : country;
+        if (raw && typeof groupCountry === 'string') {
           const isRead =
             type === 'email'
-              ? this.#readPlainEmail(raw, row, index, own, place)
-              : this.#readPlainPhone(chunk, raw, row, index, own, place);
+              ? this.#readPlainEmail(raw, row, index, groupCountry, place)
+              : this.#readPlainPhone(chunk, raw, row, index, groupCountry, place);
           if (isRead) continue;
         }
-        this.#readCell(chunk, row, index, own, place);
+        this.#readCell(chunk, row, index, groupCountry, place);
       }
     }
   }

@@ -83,10 +83,10 @@ export function destinationSink(
   }
   const written = options.format ?? format ?? 'csv';
   const sinkAt = (at: string): Sink => {
-    const own = placeAt(at);
+    const destination = placeAt(at);
     const open: OutputDestination['open'] = async (permissions) =>
-      createGzipOutput(await own.open(permissions));
-    return writerSink(isGzip ? { ...own, open } : own, writingOf(written, options));
+      createGzipOutput(await destination.open(permissions));
+    return writerSink(isGzip ? { ...destination, open } : destination, writingOf(written, options));
   };
   // A workbook has a sheet for each header, and a list of addresses has no header.
   if (written === 'xlsx' || written === 'txt') return sinkAt(path);

@@ -209,14 +209,14 @@ function readLeaf(pages: Iterable<Page>, leaf: Leaf, rows: unknown[]): void {
       const step = steps[at];
       if (step?.is === 'member') key = step.name;
       else if (step?.is === 'into') {
-        const there: unknown = holder[key];
+        const existing: unknown = holder[key];
         if (level < step.level) {
-          if (there !== undefined) throw new Error(unequal);
+          if (existing !== undefined) throw new Error(unequal);
           holder[key] = undefined;
           return;
         }
-        if (step.isBuilt && there === undefined) throw new Error(unequal);
-        holder = (there ?? (holder[key] = step.make())) as Holder;
+        if (step.isBuilt && existing === undefined) throw new Error(unequal);
+        holder = (existing ?? (holder[key] = step.make())) as Holder;
       } else if (step) {
         const list = holder as unknown as unknown[];
         if (step.isBuilt && level < step.level !== (list.length === 0)) throw new Error(unequal);

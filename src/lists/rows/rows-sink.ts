@@ -73,7 +73,7 @@ function objectsOf(rows: JoinedRows, opening: OpenSinkOptions, table: TableRows)
   const { chunk, from, to, outcomes, width } = rows;
   return Array.from({ length: to - from }, (_, at) => {
     const cellsOfRow = table.read(chunk, from + at);
-    const own = reading.header.map(
+    const inputMembers = reading.header.map(
       (name, column) => [name, plainCell(cellsOfRow[column]) ?? null] as const,
     );
     const others = added.flatMap((columns, column) => {
@@ -81,6 +81,6 @@ function objectsOf(rows: JoinedRows, opening: OpenSinkOptions, table: TableRows)
       return columns.map(({ name }, index) => [name, cells[index] ?? null] as const);
     });
     // Not by assignment: `__proto__` is a name like any other.
-    return Object.fromEntries([...own, ...others]);
+    return Object.fromEntries([...inputMembers, ...others]);
   });
 }

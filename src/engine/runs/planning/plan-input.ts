@@ -188,8 +188,8 @@ async function whyTooFew(
   if (maxShrink === undefined) return undefined;
   const before = history?.rowsBefore(source) ?? (await rowsBefore?.());
   if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return undefined;
-  const lost = Math.floor((100 * (before - rows)) / before);
-  return `it had ${grouped(before)} in the run before: it has lost ${lost} %, and ${optionName('maxShrink')} allows ${maxShrink} %`;
+  const shrink = Math.floor((100 * (before - rows)) / before);
+  return `it had ${grouped(before)} in the run before: it has lost ${shrink} %, and ${optionName('maxShrink')} allows ${maxShrink} %`;
 }
 
 function suspect(what: string): InputError {

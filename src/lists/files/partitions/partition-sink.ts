@@ -246,7 +246,7 @@ export function sheetsSink(
 
 /** The rows of one table, with its own columns. */
 function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
-  const own = (verified: readonly number[]): readonly number[] =>
+  const narrowedColumns = (verified: readonly number[]): readonly number[] =>
     verified.map((position) => columns.indexOf(position));
   const narrowed = (chunk: RowChunk): RowChunk => new CombinedChunk(chunk, columns, true);
   return {
@@ -254,7 +254,7 @@ function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
     async validate(reading, given) {
       const validator = await sink.validate?.(withMembers(reading, { header }), {
         ...given,
-        verified: own(given.verified),
+        verified: narrowedColumns(given.verified),
       });
       const validateOwn = (chunk: RowChunk): void => {
         if (sheets.includes(chunk.sheetName ?? '')) validator?.(narrowed(chunk));
@@ -263,7 +263,11 @@ function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
     },
     async open(opening) {
       const reading = withMembers(opening.reading, { header });
-      const writing = await sink.open({ ...opening, reading, verified: own(opening.verified) });
+      const writing = await sink.open({
+        ...opening,
+        reading,
+        verified: narrowedColumns(opening.verified),
+      });
       return withMembers(writing, {
         write: async (rows) => writing.write({ ...rows, chunk: narrowed(rows.chunk) }),
       });
@@ -277,10 +281,10 @@ function pathsBeside(path: string, tables: readonly SheetTable[]): readonly stri
   const taken = new Set<string>();
   return tables.map(({ sheets: [sheet = ''] }) => {
     const name = inFileName(sheet);
-    let own = name;
+    let unique = name;
     // Two names may differ only in other signs.
-    for (let next = 2; taken.has(own.toLowerCase()); next += 1) own = `${name}-${next}`;
-    taken.add(own.toLowerCase());
-    return `${before}-${own}${after}`;
+    for (let next = 2; taken.has(unique.toLowerCase()); next += 1) unique = `${name}-${next}`;
+    taken.add(unique.toLowerCase());
+    return `${before}-${unique}${after}`;
   });
 }

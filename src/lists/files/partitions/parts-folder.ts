@@ -81,11 +81,11 @@ export async function createPartsFolder(
   await rm(written, { recursive: true, force: true }).catch(fail);
   await rm(old, { recursive: true, force: true }).catch(fail);
   const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
-  const own = await stat(written).catch(fail);
+  const created = await stat(written).catch(fail);
   /** Another process of the run may have taken it for a killed one's. */
   const isOwn = async (): Promise<boolean> => {
     const found = await stat(written).catch(() => undefined);
-    return found?.ino === own.ino && found.dev === own.dev;
+    return found?.ino === created.ino && found.dev === created.dev;
   };
   let isOpen = true;
   return {

@@ -118,8 +118,8 @@ async function openCombined(
             `${source.name} has values named ${JSON.stringify(mixed)} in later rows only, and other inputs have a column of that name: put a row with all names first, or have all rows looked through (columns: 'all')`,
           );
         }
-        const own = opening.wanted([...header, ...late]);
-        return map ? own.map((column) => map[column] ?? -1).filter((at) => at !== -1) : own;
+        const wanted = opening.wanted([...header, ...late]);
+        return map ? wanted.map((column) => map[column] ?? -1).filter((at) => at !== -1) : wanted;
       },
     });
     const isKnown = reading.storedForm === head.storedForm && isSame(reading.header, head.header);

@@ -126,16 +126,16 @@ async function stagers(
   const shown = await connection.query(`SHOW COLUMNS FROM ${statements.staging}`);
   const types = new Map(shown.map(([name, type]) => [String(name), String(type)]));
   return columns.map(({ name, type }, at) => {
-    const own = types.get(statements.stagedName(name, at)) ?? '';
-    if (own.startsWith('bit')) {
+    const stagedType = types.get(statements.stagedName(name, at)) ?? '';
+    if (stagedType.startsWith('bit')) {
       // The digits of a text would be its bits.
       return (value) => {
         const text = String(value);
         return isNumber.test(text) ? { toSqlString: () => String(BigInt(text)) } : value;
       };
     }
-    if (!/^(?:enum|set)\(/.test(own)) return (value) => stagingValue(value, type);
-    const texts = new Set([...own.matchAll(/'((?:[^']|'')*)'/g)].map(([, text]) => text));
+    if (!/^(?:enum|set)\(/.test(stagedType)) return (value) => stagingValue(value, type);
+    const texts = new Set([...stagedType.matchAll(/'((?:[^']|'')*)'/g)].map(([, text]) => text));
     return (value, row) => {
       // The server would take it for the number of one of the texts.
       if (typeof value !== 'string' || !isNumber.test(value) || texts.has(value)) return value;
@@ -143,7 +143,7 @@ async function stagers(
         kind: 'misfit',
         column: name,
         row,
-        detail: `it takes ${own}`,
+        detail: `it takes ${stagedType}`,
       });
     };
   });

@@ -111,14 +111,14 @@ async function refuseSharedSession(
 ): Promise<void> {
   const backendOf = async (one: Client) =>
     (await ask(one, 'SELECT pg_backend_pid()', [])).rows[0]?.[0];
-  const own = await backendOf(client);
+  const session = await backendOf(client);
   // A pooler gives its clients numbers of its own.
-  if (own === String(client.processID)) return;
+  if (session === String(client.processID)) return;
   const another = await openAnother();
   const isShared = await Promise.race([
     // While this one is idle, it has the same session.
     backendOf(another.client).then(
-      (other) => other === own,
+      (other) => other === session,
       () => false,
     ),
     // A pool of one session for each client has none left.

@@ -59,7 +59,7 @@ interface WantedColumns {
   readonly shared: TargetPlan;
   readonly header: readonly string[];
   /** The input's columns, as a new table has them. */
-  readonly own: readonly NewColumn[];
+  readonly input: readonly NewColumn[];
   readonly extra: readonly NewColumn[];
 }
 
@@ -90,7 +90,7 @@ function wantedColumns(
   return {
     shared: { name: tableName, target, marker, key, keyPositions, renamed },
     header,
-    own: inputColumns(reading, header, { place, facts }),
+    input: inputColumns(reading, header, { place, facts }),
     extra: added.flat().map(({ kind }, at) => ({
       name: names[header.length + at] ?? '',
       type: typeIn({ name: kind }),
@@ -98,18 +98,18 @@ function wantedColumns(
   };
 }
 
-function planNew({ shared, own, extra }: WantedColumns, { dialect }: TableLocation): TablePlan {
+function planNew({ shared, input, extra }: WantedColumns, { dialect }: TableLocation): TablePlan {
   const textType = typeOfKind(dialect, { name: 'text' });
   return {
     ...shared,
     mode: 'create',
-    positions: own.map((_, position) => position),
-    columns: [...own, ...extra],
+    positions: input.map((_, position) => position),
+    columns: [...input, ...extra],
     missing: [],
     guards: [],
     unguarded: [],
     isText: (position) => {
-      const { type, isOfSource = false } = own[position] ?? {};
+      const { type, isOfSource = false } = input[position] ?? {};
       // A column without a type accepts any cell.
       return isOfSource || type === textType || type === '';
     },
@@ -120,7 +120,7 @@ function planNew({ shared, own, extra }: WantedColumns, { dialect }: TableLocati
 
 function planExisting(
   table: ExistingTable,
-  { shared, header, own, extra }: WantedColumns,
+  { shared, header, input, extra }: WantedColumns,
   place: TableLocation,
   target: TableTarget,
   opening: OpenSinkOptions,
@@ -153,14 +153,18 @@ function planExisting(
   const columns = [
     ...positions.map((position) => ({
       type: '',
-      ...own[position],
+      ...input[position],
       name: columnAt(position),
       isOwn: isItself(position),
     })),
     ...extra.map((column) => ({ ...column, isOwn: false })),
   ].map(({ name, type, isOwn }): NewColumn => {
-    const there = found.get(name);
-    return { name, type: there?.type ?? type, isPrinted: there?.isPrinted === true && !isOwn };
+    const existing = found.get(name);
+    return {
+      name,
+      type: existing?.type ?? type,
+      isPrinted: existing?.isPrinted === true && !isOwn,
+    };
   });
   const missing = columns.filter((column) => !found.has(column.name));
   const lacking = missing.find((column) => header.includes(column.name));
@@ -175,7 +179,7 @@ function planExisting(
     unguarded: compared?.unguarded ?? [],
     isText: (position) => {
       const { isText = false, numberType } = found.get(columnAt(position)) ?? {};
-      const { type, isOfSource = false } = own[position] ?? {};
+      const { type, isOfSource = false } = input[position] ?? {};
       // A source column of the same type has what this one accepts.
       return isText || (isOfSource && type === numberType);
     },
@@ -203,12 +207,12 @@ function inputColumns(
   { place, facts }: { readonly place: TableLocation; readonly facts: TableTarget['facts'] },
 ): readonly NewColumn[] {
   const { dialect } = place;
-  const own = sourceTypes(reading, place);
+  const declaredTypes = sourceTypes(reading, place);
   const text = typeOfKind(dialect, { name: 'text' });
   return names.map((name, position) => {
     const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
-    const type = own[position] ?? dialect.typeOf(found) ?? text;
-    const isOfSource = own[position] !== undefined;
+    const type = declaredTypes[position] ?? dialect.typeOf(found) ?? text;
+    const isOfSource = declaredTypes[position] !== undefined;
     return { name, type, isPrinted: !isOfSource && type === text, isOfSource };
   });
 }

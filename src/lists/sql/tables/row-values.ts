@@ -174,10 +174,10 @@ export class RowLines {
     const parts: Uint8Array[] = [];
     for (let row = from; row < to; row += 1) {
       const first = (row - from) * width;
-      const own = formed
+      const fields = formed
         ? this.#plan.positions.map((column) => formed.field(row, column) ?? '')
         : this.#encodeCells(this.#rows.read(chunk, row));
-      parts.push(Buffer.from(own.join('\t')), ...added.slice(first, first + width));
+      parts.push(Buffer.from(fields.join('\t')), ...added.slice(first, first + width));
     }
     return Buffer.concat(parts);
   }

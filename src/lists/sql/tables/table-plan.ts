@@ -187,8 +187,8 @@ export function fitNames(
 
 /** The name of a column as the table spells it. */
 export function spelling(column: string, table: ExistingTable | undefined): string {
-  const own = table?.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
-  return own?.name ?? column;
+  const match = table?.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+  return match?.name ?? column;
 }
 
 /** Refuses names that differ only in case. */

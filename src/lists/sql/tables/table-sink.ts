@@ -117,7 +117,12 @@ export function tableSink<Database extends Connection>(
         if (isNew) await holdBack(file, permissions);
         const planned = await plan(connection, opening);
         if (!tally) {
-          telling(reading, dialect, planned, onTextColumn)(tallyOf(reading, dialect, connection));
+          textColumnReporter(
+            reading,
+            dialect,
+            planned,
+            onTextColumn,
+          )(tallyOf(reading, dialect, connection));
         }
         const stage = async (as: TablePlan): Promise<TableWriting<Database>> =>
           access.stage(connection, as, opening, patienceMs);
@@ -140,12 +145,12 @@ export function tableSink<Database extends Connection>(
 /** A column with its own type is accepted unchanged. */
 function tallyOf(reading: SourceReading, dialect: DialectForm, { store }: Connection): KindTally {
   const { header, kinds } = reading;
-  const own = sourceTypes(reading, { dialect, store });
-  const declared = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
+  const declaredTypes = sourceTypes(reading, { dialect, store });
+  const declared = header.map((_, at) => (declaredTypes[at] === undefined ? kinds?.[at] : taken));
   return new KindTally(header.length, declared);
 }
 
-function telling(
+function textColumnReporter(
   reading: SourceReading,
   { label, typeOf }: DialectForm,
   { mode }: TablePlan,
@@ -172,12 +177,12 @@ function validatorOf(
     readonly samples: SampleRows;
   },
 ): RowValidator {
-  const tell = telling(reading, dialect, planned, onTextColumn);
-  tell(tally);
+  const reportTexts = textColumnReporter(reading, dialect, planned, onTextColumn);
+  reportTexts(tally);
   const validate = createRowValidator(reading.header, planned, { tally, samples, onNotice });
   return (chunk) => {
     validate(chunk);
-    tell(tally);
+    reportTexts(tally);
   };
 }
 

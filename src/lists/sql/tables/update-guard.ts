@@ -31,11 +31,11 @@ export function findGuardedColumns(
 ): GuardedColumns {
   const names = new Map<number, string>();
   const unguarded: string[] = [];
-  const own = new Set(table.columns.map(({ name }) => name));
+  const columnNames = new Set(table.columns.map(({ name }) => name));
   for (const position of verified) {
     const header = reading.header[position] ?? '';
     const column = isSameDatabase(reading, place) ? originColumn(reading, position, table) : header;
-    if (column === undefined || !own.has(column)) unguarded.push(header);
+    if (column === undefined || !columnNames.has(column)) unguarded.push(header);
     else if (![...names.values()].includes(column)) names.set(position, column);
   }
   return { names, unguarded };
@@ -76,11 +76,11 @@ export function refuseUntraced(
 ): void {
   if (!isSameDatabase(reading, place)) return;
   const { columns, reads } = reading.form;
-  const own = new Set([table.id, ...(table.sharing ?? [])]);
-  if (reads?.some((read) => own.has(read)) === false) return;
+  const targetIds = new Set([table.id, ...(table.sharing ?? [])]);
+  if (reads?.some((read) => targetIds.has(read)) === false) return;
   const isOfOther = (position: number): boolean => {
     const origin = columns[position]?.origin?.table ?? table.id;
-    return !own.has(origin) && reads?.includes(origin) === true;
+    return !targetIds.has(origin) && reads?.includes(origin) === true;
   };
   const isComputed = (position: number): boolean => columns[position]?.origin === undefined;
   const isNew = (position: number): boolean => isComputed(position) || isOfOther(position);
