@@ -48,10 +48,13 @@ export class RowCountries {
     return position === undefined && phonePosition === undefined ? fallback : undefined;
   }
 
-  /** @param counts counts the calling codes */
-  of(chunk: RowChunk, row: number, counts?: CallingCodeCounts): RowCountry {
+  /**
+   * @param counts counts the calling codes
+   * @param raw the chunk's bytes, where its source has looked for the column of countries
+   */
+  of(chunk: RowChunk, row: number, counts?: CallingCodeCounts, raw?: RawCells): RowCountry {
     const { position, phonePosition, fallback } = this.#rule;
-    const named = position === undefined ? undefined : this.#namedIn(chunk, row, position);
+    const named = position === undefined ? undefined : this.#named(chunk, row, position, raw);
     if (named !== undefined) return named;
     const byNumber =
       phonePosition === undefined
@@ -60,17 +63,22 @@ export class RowCountries {
     return byNumber ?? fallback ?? { reason: 'country_missing' };
   }
 
-  #namedIn(chunk: RowChunk, row: number, position: number): RowCountry | undefined {
-    const letters = chunk.raw ? twoLettersIn(chunk.raw, row, position) : undefined;
-    if (letters === undefined) return this.#named(chunk.text(row, position));
+  #named(
+    chunk: RowChunk,
+    row: number,
+    position: number,
+    raw: RawCells | undefined,
+  ): RowCountry | undefined {
+    const letters = raw && twoLettersIn(raw, row, position);
+    if (letters === undefined) return this.#namedBy(chunk.text(row, position));
     const known = this.#byLetters.get(letters);
     if (known !== undefined) return known;
-    const country = this.#named(chunk.text(row, position));
+    const country = this.#namedBy(chunk.text(row, position));
     this.#byLetters.set(letters, country);
     return country;
   }
 
-  #named(cell: CellText): RowCountry | undefined {
+  #namedBy(cell: CellText): RowCountry | undefined {
     if (this.#known.has(cell)) return this.#known.get(cell);
     const country = parseCountryCell(cell);
     if (this.#known.size < maxKnownCountries) this.#known.set(cell, country);

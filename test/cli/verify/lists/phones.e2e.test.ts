@@ -49,6 +49,17 @@ const list = `phone,id\n${cells.map((cell, row) => `${cell},${row}\n`).join('')}
 const phones = ['--phone', 'phone', '-o', 'out.csv'];
 
 describe('a list of phones as people write them', () => {
+  it('has its countries in a column, and numbers that the service has no record of', async () => {
+    const ended = await verify(
+      'id,phone,land\n1,0171-3920002,CH\n2,+491701234567,DE\n',
+      ...phones,
+      '--country-column',
+      'land',
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await columnOf('phone_reason')).toEqual(['no_record', '']);
+  });
+
   it('sends what each cell surely means once, and what may mean two numbers as it is written', async () => {
     const ended = await verify(list, ...phones);
     expect(ended.code, ended.stderr).toBe(0);
