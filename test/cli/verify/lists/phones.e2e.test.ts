@@ -117,13 +117,13 @@ describe('a list of phones as people write them', () => {
     expect(await columnOf('phone_submitted', 'streamed.csv')).toEqual(submitted);
   });
 
-  it('shows three cells that become something else in one line of --dry-run, so that a terminal can show them', async () => {
-    const strange = `phone\n" +493012345 "\n+49 30\u00a0123450\n"\u202e030 123456\u001b[2J"\n${cells.join('\n')}\n`;
+  it('shows a cell of each calling code that becomes something else, so that a terminal can show it', async () => {
+    const strange = `phone\n" +493012345 "\n+44 20 7946 0018\n+49 30\u00a0123450\n"\u202e030 123456\u001b[2J"\n${cells.join('\n')}\n`;
     const requests = countRequests(service);
     const ended = await verify(strange, ...phones, '--dry-run', '--summary', 's.json');
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toContain(String.raw`"phone" "+49 30\u00a0123450" as "+4930123450"`);
-    expect(ended.stderr.match(/"phone" ".*?" as "/g)).toHaveLength(3);
+    expect(ended.stderr.match(/"phone" ".*?" as "/g)).toHaveLength(2);
     // oxlint-disable-next-line no-control-regex
     expect(ended.stderr).not.toMatch(/[\u001b\u202e\u00a0]/);
     expect(await readFile(join(folder, 's.json'), 'utf8')).not.toContain('4930123450');
