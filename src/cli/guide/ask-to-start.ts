@@ -66,11 +66,8 @@ export async function askToStart(
   reporter.report(counted.more);
   if (history !== undefined) reporter.report([message('proposed_history', { history })]);
   showCommand(added, input, reporter);
-  const trial: readonly AddedOption[] | undefined =
-    beside && rows > manyRows && !options.has('limit') && !isTried(counted)
-      ? [...added, ['output', beside.output], ['limit', String(trialRows)]]
-      : undefined;
-  if (trial) showCommand(trial, input, reporter, `a trial of the first ${trialRows} rows`);
+  const hasTrial = beside && rows > manyRows && !options.has('limit') && !isTried(counted);
+  const trial = hasTrial ? await trialOf(added, beside.output, estimate) : undefined;
   // The price and the doubts stand right above the question; these decide the answer to Enter.
   reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
@@ -99,6 +96,27 @@ async function countWithCountry(
   return estimate(added);
 }
 
+interface Trial {
+  /** The options of its command. */
+  readonly added: readonly AddedOption[];
+  readonly output: string;
+  /** Its own cost, which is that of the answer to Enter. */
+  readonly credits: number;
+}
+
+async function trialOf(
+  all: readonly AddedOption[],
+  output: string,
+  estimate: GuideContext['estimate'],
+): Promise<Trial> {
+  const added = [...all, ['output', output], ['limit', String(trialRows)]] as const;
+  return { added, output, credits: creditsOf(await estimate(added)) };
+}
+
+function creditsOf({ estimate: { email, phone } }: EstimatedJob): number {
+  return (email?.credits ?? 0) + (phone?.credits ?? 0);
+}
+
 async function startAsAnswered(
   {
     added,
@@ -106,7 +124,7 @@ async function startAsAnswered(
     counted,
   }: {
     readonly added: readonly AddedOption[];
-    readonly trial: readonly AddedOption[] | undefined;
+    readonly trial: Trial | undefined;
     readonly counted: EstimatedJob;
   },
   input: CommandInput<VerifyOption>,
@@ -115,10 +133,10 @@ async function startAsAnswered(
   const { signal } = input;
   const yes = isYesNeededFor(counted) ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question(trial !== undefined, counted), person, signal);
+    const answer = await ask(question(trial, counted), person, signal);
     if (answer === undefined || /^no?$/i.test(answer)) break;
     if (trial && yes.test(answer)) {
-      const exitCode = await verify(trial);
+      const exitCode = await verify(trial.added);
       if (exitCode === exitCodes.done) showCommand(added, input, reporter, 'all rows');
       return exitCode;
     }
@@ -145,13 +163,12 @@ function isYesNeededFor({ isPaidAgain, doubtful, estimate }: EstimatedJob): bool
   return isPaidAgain || doubtful.length > 0 || isShort;
 }
 
-function question(hasTrial: boolean, job: EstimatedJob): string {
+function question(trial: Trial | undefined, job: EstimatedJob): string {
   const isYesNeeded = isYesNeededFor(job);
-  const { email, phone, rows } = job.estimate;
-  const credits = (email?.credits ?? 0) + (phone?.credits ?? 0);
-  if (hasTrial) {
+  if (trial) {
     const choice = isYesNeeded ? '[y/a/N]' : '[Y/a/n]';
-    return `Start? y: a trial of ${trialRows} rows, a: all ${grouped(rows)} (${counted(credits, 'credit')}), n: nothing ${choice}`;
+    const { output, credits } = trial;
+    return `Start? y: a trial of ${trialRows} rows (${counted(credits, 'credit')}, to ${output}), a: all ${grouped(job.estimate.rows)} (${counted(creditsOf(job), 'credit')}), n: nothing ${choice}`;
   }
   if (!isYesNeeded) return 'Start? [Y/n]';
   return job.isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
@@ -175,14 +192,15 @@ export function showCommand(
 const manyRows = 1000;
 const trialRows = 100;
 
-interface Trial {
+interface BesideOutput {
+  /** Of a trial. */
   readonly output: string;
   /** Keeps the trial's results, so that the full run does not pay for them again. */
   readonly history: string;
 }
 
 /** @returns `undefined` where the output has no place for another file beside it */
-function trialBeside(output: string, from: Environment): Trial | undefined {
+function trialBeside(output: string, from: Environment): BesideOutput | undefined {
   const location = locationOf(output, from);
   const { kind, path } = location;
   const isNamed = kind === 'file' || listAt(location) === output;

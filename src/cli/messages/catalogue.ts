@@ -176,7 +176,7 @@ export const catalogue = {
     when: 'A column is taken for emails, phones or countries. `examples` is empty in a log.',
     example: { column: 'E-Mail', title: 'E-Mail', type: 'email', examples: ['ada@example.com'] },
     sentence: ({ column, title, type, examples }) =>
-      `${type} column ${columnName(column, title)}${shownCells(examples)}`,
+      onOneLine(`${type} column ${columnName(column, title)}`, examples),
   }),
   left_out_column: notice({
     when: 'A column looks like addresses or countries, and is not taken.',
@@ -240,7 +240,7 @@ export const catalogue = {
     when: 'A history is proposed: it keeps the results, those of a trial too.',
     example: { history: 'list.verified.history' },
     sentence: ({ history }) =>
-      `history: ${history} keeps the results, so that a later run does not pay for them again`,
+      `history: ${history} (what it keeps, later runs do not pay for again)`,
   }),
   countries: notice({
     when: 'Rows cannot be sent for want of a country. `is_asked`: a country for them follows, or the question for one.',
@@ -949,17 +949,17 @@ export const catalogue = {
 
 /** Why a column is not taken. */
 const leftOutWords = {
-  fax: 'fax numbers; name it to verify it too',
-  own_people: 'addresses of your own people, by its name; name it to verify it too',
+  fax: 'fax numbers; name it to verify it',
+  own_people: 'of your own people; name it to verify it',
   lists: 'its cells are lists: write a row for each value to verify them',
-  few_emails: 'only a few of its cells are email addresses; name it to verify it too',
-  few_countries: 'too few of its cells are countries; name it with --country-column to use it',
+  few_emails: 'few of its cells are emails; name it to verify it',
+  few_countries: 'few of its cells are countries; --country-column uses it',
 };
 
 /** Countries in a form that only people read for sure. */
 function meantWords(meant: readonly { readonly cell: string; readonly code: string }[]): string {
   const forms = meant.map(({ cell, code }) => `${code} for ${shownCell(cell)}`);
-  return `too few of its cells are countries: write ${forms.join(', ')} in the list, and it gives each row its country`;
+  return `to use it, write ${forms.join(', ')} in the list`;
 }
 
 /** Why a run has stopped, by the code of its error. */
@@ -1029,6 +1029,16 @@ function columnName(column: string, title: string): string {
 
 function shownCells(cells: readonly string[]): string {
   return cells.length === 0 ? '' : `: ${cells.map(shownCell).join(', ')}`;
+}
+
+const lineWidth = 78;
+
+/** With as many of the cells as fit on a line, and the first in any case. */
+function onOneLine(text: string, cells: readonly string[]): string {
+  const fitting = cells.findLastIndex(
+    (_, last) => `${text}${shownCells(cells.slice(0, last + 1))}`.length <= lineWidth,
+  );
+  return text + shownCells(cells.slice(0, Math.max(fitting, 0) + 1));
 }
 
 function areOrIs(count: number): string {

@@ -66,8 +66,9 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
     const state = await readRunState(systemFiles, path);
     if (state) return statusOf(state, path);
   }
+  const places = /\.sluice\/*$/.test(stateDir) ? stateDir : `${stateDir} or ${ofOutput}`;
   throw new ConfigurationError(
-    `no unfinished run in ${stateDir} or ${ofOutput}: it has finished, or never began`,
+    `no unfinished run in ${places}: it has finished, or never began`,
   );
 }
 
