@@ -67,9 +67,7 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
     if (state) return statusOf(state, path);
   }
   const places = /\.sluice\/*$/.test(stateDir) ? stateDir : `${stateDir} or ${ofOutput}`;
-  throw new ConfigurationError(
-    `no unfinished run in ${places}: it has finished, or never began`,
-  );
+  throw new ConfigurationError(`no unfinished run in ${places}: it has finished, or never began`);
 }
 
 /**
