@@ -5,6 +5,9 @@ import { onAbort } from '../platform/waiting/promises.js';
 /** In real time: less than the limit of a test in the usual runners. */
 const remindAfterMs = 2000;
 
+/** Work may take a few turns, as those of streams, until it begins its next wait: far fewer than these. */
+const mostIdleTurns = 100;
+
 interface Sleeper {
   readonly at: number;
   readonly wake: () => void;
@@ -105,7 +108,7 @@ export class TestClock implements Clock {
       isDone = true;
     };
     work.then(mark, mark);
-    for (;;) {
+    for (let idleTurns = 0; ;) {
       await turn();
       if (isDone) return work;
       if (this.#held > 0) {
@@ -113,6 +116,8 @@ export class TestClock implements Clock {
         continue;
       }
       const next = this.#next();
+      idleTurns = next ? 0 : idleTurns + 1;
+      if (!next && idleTurns < mostIdleTurns) continue;
       if (next === undefined)
         throw new Error(
           'nothing is left to happen on the clock, and the work is not done: it waits for something else, such as a disk, or has another clock',

@@ -74,6 +74,29 @@ it('a test clock stays where it is while an answer is awaited, and takes work ov
   await client.close();
 });
 
+it('a test clock takes a source that pauses to the end of its longest wait', async () => {
+  const { service } = await withService({ parseDelayMs: 5, verifyDelayMs: 5 });
+  const { baseUrl, apiKey } = service;
+  const clock = createTestClock();
+  const client = new Client({ baseUrl, apiKey, clock });
+  let goOn = (): void => undefined;
+  const paused = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  async function* source() {
+    yield { email: 'good@sluice.test' };
+    await paused;
+  }
+  const options = { client, clock, email: ['email'], country: 'US', maxWaitMs: 60_000 } as const;
+  const rows = verifyRows(source(), options)[Symbol.asyncIterator]();
+  const { value } = await clock.runUntil(rows.next());
+  expect(value).toMatchObject({ email_valid: true });
+  expect(clock.now()).toBeGreaterThanOrEqual(60_000);
+  goOn();
+  await rows.return?.();
+  await client.close();
+});
+
 it('a fast clock takes a batch through its waits', async () => {
   const { service } = await withService({ parseDelayMs: 5, verifyDelayMs: 5 });
   const { baseUrl, apiKey } = service;
