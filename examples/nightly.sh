@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A nightly list, for cron:  15 3 * * * timeout 20h /opt/lists/nightly.sh /opt/lists
-# Options after the folder are added to those below, such as --local for a first try.
+# Options after the folder are added to those below, such as --local for a first try: change those below here.
 set -uo pipefail
 cd "$1" || exit 2
 shift

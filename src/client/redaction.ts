@@ -78,7 +78,7 @@ const mostTexts = 100;
 function textsOf(value: unknown, found: Set<string> = new Set()): string[] {
   if (found.size < mostTexts) {
     if (Array.isArray(value)) for (const each of value) textsOf(each, found);
-    else if (typeof value === 'object' && value !== null) {
+    else if (isObject(value)) {
       for (const [name, each] of Object.entries(value)) {
         found.add(name);
         textsOf(each, found);
@@ -106,21 +106,30 @@ function rebuilt(value: unknown, cleaned: ReadonlyMap<string, string>): unknown 
 
 function wordsOf(body: unknown): string | undefined {
   if (typeof body === 'string') return body;
-  if (typeof body !== 'object' || body === null) return undefined;
-  for (const name of ['message', 'detail', 'error']) {
-    const value: unknown = Reflect.get(body, name);
-    if (typeof value === 'string') return value;
-    if (Array.isArray(value)) return value.map(issueWords).filter(Boolean).join('; ');
-    if (typeof value === 'object' && value !== null) return wordsOf(value);
-  }
-  return undefined;
+  if (!isObject(body)) return undefined;
+  const members = ['message', 'detail', 'error'].map((name): unknown => Reflect.get(body, name));
+  const message = members.find((value) => typeof value === 'string' || isObject(value));
+  const issues: unknown = Reflect.get(body, 'errors');
+  const words = [
+    Array.isArray(message) ? issuesWords(message) : wordsOf(message),
+    Array.isArray(issues) ? issuesWords(issues) : undefined,
+  ].filter((each) => each !== undefined);
+  return words.length === 0 ? undefined : words.filter(Boolean).join(': ');
 }
 
-/** One issue of a validation error: path and message, not the refused value, which may be a cell. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function issuesWords(issues: readonly unknown[]): string {
+  return issues.map(issueWords).filter(Boolean).join('; ');
+}
+
+/** One issue of a validation error: path or field and message, not the refused value, which may be a cell. */
 function issueWords(issue: unknown): string {
   if (typeof issue === 'string') return issue;
-  if (typeof issue !== 'object' || issue === null) return '';
-  const where: unknown = Reflect.get(issue, 'loc');
+  if (!isObject(issue)) return '';
+  const where: unknown = Reflect.get(issue, 'loc') ?? [Reflect.get(issue, 'field')];
   const what: unknown = Reflect.get(issue, 'msg') ?? Reflect.get(issue, 'message');
   const path = Array.isArray(where) ? where.filter(isPathPart).join('.') : '';
   return [path, typeof what === 'string' ? what : ''].filter((part) => part !== '').join(': ');
@@ -192,6 +201,8 @@ async function* linesOf(sent: SentLines): AsyncGenerator<string, void, undefined
 const ats = ['@', '\uff20', '\ufe6b', '%40', '&#64;', '&#x40;', '&commat;', '\\u0040'];
 const atStarts = new Set(ats.map((at) => at.charAt(0)));
 /** Characters that end an address; others may belong to it. */
+/** What follows the `@` of a package, as in `exceljs@4.4.0`: no domain ends in a number. */
+const packageVersion = /^\d{1,4}(?:\.\d{1,4}){1,2}$/;
 const ends = /[\s,;<>()[\]{}"`|]/;
 /** Numbers that are surely not phone numbers: identifiers and dates. */
 const spared = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d{2}-\d{2})/i;
@@ -224,7 +235,8 @@ function hideAddresses(text: string): string {
     // A literal for a domain is in brackets.
     if (text.charAt(to) === '[') to += 1;
     while (to < text.length && !ends.test(text.charAt(to))) to += 1;
-    if (to - from === mark.length) continue;
+    const domain = text.slice(at + mark.length, to);
+    if (to - from === mark.length || packageVersion.test(domain)) continue;
     hidden += `${text.slice(done, from)}<address>`;
     done = to;
     at = to - 1;

@@ -10,6 +10,12 @@ for (const [body, words] of [
   ['"just text"', 'just text'],
   ['{"detail":[{"loc":["body","name"],"msg":"too long","input":"cell"}]}', 'body.name: too long'],
   ['{"detail":[{"msg":"a"},"b",null,{"loc":["c",0]}]}', 'a; b; c.0'],
+  [
+    '{"message":"Validation Error","errors":[{"field":"email","message":"is required"}]}',
+    'Validation Error: email: is required',
+  ],
+  ['{"message":"npm install exceljs@4.4.0"}', 'npm install exceljs@4.4.0'],
+  ['{"message":"ada@example.c0 and ada@1.2.3.4"}', '<address> and <address>'],
   ['{"reason":"other"}', '{"reason":"other"}'],
   ['{"message":""}', undefined],
   ['{}', undefined],

@@ -137,7 +137,9 @@ export async function prepareJob(
       return findPaidOutput(to, ends.sink, target, options);
     },
     async findElsewhere(stateDir) {
-      if (isCostShown) return [];
+      // Two queries of a database have one name, and so have all pipes: they may be different lists.
+      if (isCostShown || from.some(({ kind, path }) => kind !== 'file' || path === standard))
+        return [];
       return paidElsewhere(ends.source.name, { stateDir, cwd: input.cwd }, target, options);
     },
     begin: async () => {

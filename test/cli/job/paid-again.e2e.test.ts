@@ -134,3 +134,23 @@ it('warns of an unfinished run of the same columns with another output, and goes
   expect(other.events[0]).toMatchObject({ ...elsewhere, severity: 'warning' });
   expect(await chargesOf(service)).toHaveLength(1 + 3);
 });
+
+it('does not take one pipe for another', async () => {
+  const { service } = await withService();
+  const pipe = async (list: string, ...more: readonly string[]): Promise<EndedHere> =>
+    runInProcess(
+      ['verify', '-', '--email', 'mail', '--country', 'US', '--batch-size', '1', ...more],
+      { cwd: folder, env: connectTo(service), input: list },
+    );
+  const stopped = await pipe(
+    'mail\na@sluice.test\nb@sluice.test\n',
+    '-o',
+    'a.csv',
+    '--max-credits',
+    '1',
+  );
+  expect(stopped.code, stopped.stderr).toBe(5);
+  const other = await pipe('mail\nc@sluice.test\n', '-o', 'c.csv');
+  expect(other.code, other.stderr).toBe(0);
+  expect(eventsOf(other, 'paid_elsewhere')).toEqual([]);
+});
