@@ -218,7 +218,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Longest time of the call in milliseconds, including waits and retries. It fails at once where the service
-   * has asked for a longer pause: with that answer, or with a DeadlineError that has `retryAfterMs`.
+   * has asked for a longer pause, or a limit of requests lets nothing through for longer: with that answer, or with a
+   * DeadlineError that has `retryAfterMs`.
    *
    * @default none: the client's own limits decide
    */

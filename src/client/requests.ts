@@ -162,7 +162,14 @@ export class Requests {
         },
         random,
       );
-      if (verdict.do === 'throw') throw error;
+      if (verdict.do === 'throw') {
+        // A service that asks to wait, and does not say how long: the client pauses, also for its next calls.
+        if (error instanceof ApiError && error.status === 429 && error.retryAfterMs === undefined) {
+          const retryAfterMs = Math.ceil(this.#scheduler.pausedUntil - now);
+          if (retryAfterMs > 0) Object.assign(error, { retryAfterMs });
+        }
+        throw error;
+      }
       if (verdict.do === 'give_up') {
         if (!(error instanceof Error)) throw error;
         throw givenUpError(request.origin, failingForMs, error);
@@ -174,7 +181,8 @@ export class Requests {
   /**
    * Waits for a turn, as long as the call may take. A call without retries waits for no pause.
    *
-   * @throws DeadlineError `deadline_exceeded` when the time is over, or shorter than the pause that the service asks for
+   * @throws DeadlineError `deadline_exceeded` when the time is over, or shorter than a pause or the wait for a
+   * limit of requests
    */
   async #inTime(
     request: WireRequest,
@@ -187,10 +195,10 @@ export class Requests {
   ): Promise<Permit> {
     const { signal, timeoutMs, maxRetries } = call;
     const { clock } = this.#options.settings;
-    const { failing, pausedUntil } = this.#scheduler;
-    const pauseLeftMs = (): number => Math.max(0, pausedUntil - clock.now());
-    const isPaused = pauseLeftMs() > 0;
-    const longestMs = maxRetries === 0 && isPaused ? 0 : timeoutMs;
+    const { failing } = this.#scheduler;
+    const isPaused = (): boolean => this.#scheduler.pausedUntil > clock.now();
+    const waitLeftMs = (): number => Math.max(0, this.#scheduler.nextStart - clock.now());
+    const longestMs = maxRetries === 0 && isPaused() ? 0 : timeoutMs;
     if (longestMs === undefined) return wait(signal);
     const ms = Math.min(longestMs, untilMs - clock.now());
     const toError = (): Error =>
@@ -199,10 +207,11 @@ export class Requests {
         timeoutMs: longestMs,
         last: latest instanceof Error ? latest : undefined,
         failing,
-        pauseMs: pauseLeftMs(),
+        waitMs: waitLeftMs(),
+        isPaused: isPaused(),
       });
     signal?.throwIfAborted();
-    if (pauseLeftMs() >= ms) throw toError();
+    if (waitLeftMs() >= ms) throw toError();
     return beforeDeadline(wait, { clock, ms, toError, ...(signal && { signal }) });
   }
 

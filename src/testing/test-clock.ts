@@ -108,7 +108,8 @@ export class TestClock implements Clock {
       isDone = true;
     };
     work.then(mark, mark);
-    for (let idleTurns = 0; ;) {
+    let idleTurns = 0;
+    for (;;) {
       await turn();
       if (isDone) return work;
       if (this.#held > 0) {
@@ -116,12 +117,14 @@ export class TestClock implements Clock {
         continue;
       }
       const next = this.#next();
-      idleTurns = next ? 0 : idleTurns + 1;
-      if (!next && idleTurns < mostIdleTurns) continue;
-      if (next === undefined)
+      if (next === undefined) {
+        idleTurns += 1;
+        if (idleTurns < mostIdleTurns) continue;
         throw new Error(
           'nothing is left to happen on the clock, and the work is not done: it waits for something else, such as a disk, or has another clock',
         );
+      }
+      idleTurns = 0;
       this.#now = Math.max(this.#now, next.at);
       next.wake();
     }

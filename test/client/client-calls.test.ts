@@ -55,6 +55,35 @@ describe('a call with a limit of its own', () => {
     await first;
   });
 
+  test.each([
+    ['the service', {}],
+    ['the client', { requestsPerMinute: 10 }],
+  ])('is not kept waiting for a longer spacing by the limit of %s', async (whose, options) => {
+    const headers = { 'x-ratelimit-limit': '20', 'x-ratelimit-remaining': '0' };
+    const server = await startServer((_, response) =>
+      sendJson(
+        response,
+        200,
+        { email_credit: 1, phone_credit: 1 },
+        whose === 'the service' ? headers : {},
+      ),
+    );
+    const client = createTestClient(server.baseUrl, { ...options, clock: new TestClock() });
+    await client.credits({ timeoutMs: 1000 });
+    // The clock does not move: what waits at all waits for ever.
+    const next = (await caught(client.credits({ timeoutMs: 1000 }))) as DeadlineError;
+    expect(next).toMatchObject({ code: 'deadline_exceeded', sent: 'no' });
+    expect(next.retryAfterMs).toBeGreaterThan(1000);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('says how long the client pauses after a 429 that does not', async () => {
+    const server = await startServer((_, response) => sendJson(response, 429, {}));
+    const client = createTestClient(server.baseUrl, { clock: new TestClock(), random: () => 1 });
+    const error = await caught(client.credits({ maxRetries: 0 }));
+    expect(error).toMatchObject({ code: 'too_many_requests', retryAfterMs: 1000 });
+  });
+
   test.each([0, 2])('is sent again %i times at most', async (maxRetries) => {
     const server = await startServer((_, response, count) =>
       sendJson(response, count % 2 ? 503 : 429, {}),

@@ -229,21 +229,29 @@ export function overdueError(
     readonly last: Error | undefined;
     /** The service's latest failure, of this request or another. */
     readonly failing: Error | undefined;
-    /** How long the service asked for a pause. */
-    readonly pauseMs: number;
+    /** How long nothing is sent: during a pause, or as a limit of requests spaces them. */
+    readonly waitMs: number;
+    /** Whether the service asked for a pause, or is away. */
+    readonly isPaused: boolean;
   },
 ): DeadlineError {
-  const { subject, timeoutMs, last, pauseMs } = call;
+  const { subject, timeoutMs, last, waitMs } = call;
   const cause = last ?? call.failing;
   const { host } = new URL(baseUrl);
-  const reason = cause ? describeFailure(baseUrl, cause) : `other requests to ${host} go first`;
-  const left = pauseMs > 0 ? `, for ${duration(Math.ceil(pauseMs / 1000))} more` : '';
+  const isFailure = waitMs === 0 || call.isPaused;
+  const reason =
+    cause && isFailure
+      ? describeFailure(baseUrl, cause)
+      : waitMs > 0
+        ? `the limit of requests to ${host} lets nothing through`
+        : `other requests to ${host} go first`;
+  const left = waitMs > 0 ? `, for ${duration(Math.ceil(waitMs / 1000))} more` : '';
   const within = timeoutMs > 0 ? `within ${duration(timeoutMs / 1000)}` : 'at once';
   return new DeadlineError(
-    `${subject} could not be sent ${within}: ${reason}${left}${answerOf(cause)}`,
+    `${subject} could not be sent ${within}: ${reason}${left}${isFailure ? answerOf(cause) : ''}`,
     {
       sent: last ? sentOf(last) : 'no',
-      retryAfterMs: pauseMs > 0 ? Math.ceil(pauseMs) : undefined,
+      retryAfterMs: waitMs > 0 ? Math.ceil(waitMs) : undefined,
       cause,
     },
   );

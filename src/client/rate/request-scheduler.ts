@@ -99,6 +99,11 @@ export class RequestScheduler {
     return Math.max(this.#limiter.pausedUntil, this.#circuit.probeAt ?? 0);
   }
 
+  /** The same, as the limits of requests space them, too. */
+  get nextStart(): number {
+    return Math.max(this.pausedUntil, this.#limiter.earliestStart());
+  }
+
   /**
    * Waits for a turn.
    *

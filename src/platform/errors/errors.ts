@@ -204,7 +204,7 @@ export class ApiError extends SluiceError {
   readonly sent: 'no' | 'unknown';
   /** The service's own words in the body, without control characters, addresses, numbers and cells. */
   declare readonly serviceMessage: string | undefined;
-  /** The wait that the service asked for, in milliseconds, clamped; absent without one. */
+  /** The wait that the service asked for, clamped, or the client's pause after a 429, in milliseconds; absent without one. */
   declare readonly retryAfterMs: number | undefined;
   /** Credits of a batch whose launch was refused for them, before refunds; absent otherwise. */
   declare readonly needs: NeededCredits | undefined;
