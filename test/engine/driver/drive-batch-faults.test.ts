@@ -463,7 +463,7 @@ describe('a launch', () => {
       const { error, driving } = await failure(service);
       expect(error).toMatchObject({
         code: 'service_unavailable',
-        message: expect.stringMatching(/its launch has failed for (3|4)\d s$/) as string,
+        message: expect.stringMatching(/its launch has failed for (3|4)\d s\b/) as string,
       });
       expect(service.count('launchBatch')).toBeGreaterThan(3);
       expect(driving.latest()).toMatchObject({ stage: 'launching' });
