@@ -177,7 +177,8 @@ function rowList(first: readonly number[], count: number): string {
 export function noTextSentence(cells: number, input: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
   // Only text has an encoding to name; in other inputs lists, objects and bytes are no text.
-  if (/\.(?:jsonl|ndjson|parquet)\b|^(?!https?:|s3:)[a-z]+:/i.test(input)) {
+  const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite|duckdb):/i.test(input);
+  if (isDatabase || /\.(?:jsonl|ndjson|parquet)\b/i.test(input)) {
     const inUtf8 = /\.(?:jsonl|ndjson)\b/i.test(input) ? ', and write the file in UTF-8' : '';
     return `${are} not text: put one address into each, no object or list${inUtf8}`;
   }

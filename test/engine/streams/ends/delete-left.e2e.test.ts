@@ -142,7 +142,7 @@ it('a launch that waited for its turn when the stream was aborted was never sent
     rows: [],
     batches: [],
     paid: 0,
-    reported: [],
+    reports: [],
   });
 });
 
