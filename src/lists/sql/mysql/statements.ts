@@ -235,15 +235,22 @@ async function refuseVersioned(
   );
 }
 
-/** The server looks for the rights first, and then for what is not there. */
+/**
+ * The server looks for the rights first, and then for what is not there. Another run may make the table
+ * meanwhile.
+ */
 async function tryMarkers(connection: MysqlConnection, name: TableName): Promise<void> {
   const markers = qualifiedName({ ...name, table: 'sluice_runs' }, statements.quote);
-  for (const [statement, isAllowed] of [
-    [`CREATE TABLE ${markers} AS SELECT sluice_trial`, 'ER_BAD_FIELD_ERROR'],
+  for (const [statement, ...allowed] of [
+    [
+      `CREATE TABLE ${markers} AS SELECT sluice_trial`,
+      'ER_BAD_FIELD_ERROR',
+      'ER_TABLE_EXISTS_ERROR',
+    ],
     [`REPLACE INTO ${markers} SELECT * FROM ${markers} LIMIT 0`, 'ER_NO_SUCH_TABLE'],
   ] as const) {
     await connection.query(statement).catch((error: unknown) => {
-      if (failureOf(error).code !== isAllowed) throw error;
+      if (!allowed.some((code) => code === failureOf(error).code)) throw error;
     });
   }
 }

@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { rowsSource } from '../../../../src/index.js';
+import { connect } from '../../../../src/lists/sql/mysql/connect.js';
+import { tryDefinitions } from '../../../../src/lists/sql/mysql/statements.js';
+import type { TablePlan } from '../../../../src/lists/sql/tables/table-plan.js';
+import { newName } from '../harness/new-name.js';
+import { askMysql } from './ask-mysql.js';
 import { rejection } from '../harness/rejection.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import { startVerifying } from '../harness/verify-rows.js';
@@ -21,6 +26,21 @@ test.each([
   const run = { source: source(`SELECT id, email FROM ${table}`), sink: sink({ key: 'id' }) };
   await (await startVerifying()).run({ ...run, email: ['email'] });
   expect(await ask(`SELECT email_valid AS v FROM ${table}`)).toEqual([{ v: 1 }]);
+});
+
+test('a run whose table of markers another run makes in this moment goes on', async () => {
+  const schema = newName();
+  await askMysql(`CREATE DATABASE ${schema}`);
+  const connection = await connect(inject('mysqlUrl'), 'look');
+  const name = { within: [schema], table: 'people' };
+  const plan = { target: `${schema}.people`, name, missing: [] } as unknown as TablePlan;
+  try {
+    expect(await tryDefinitions(connection, plan, false)).toMatchObject({ withheld: [] });
+    await askMysql(`CREATE TABLE ${schema}.sluice_runs (run INT)`);
+    expect(await tryDefinitions(connection, plan, false)).toMatchObject({ withheld: [] });
+  } finally {
+    await connection.close();
+  }
 });
 
 test('a key whose cells print rounded is refused before anything is paid', async () => {
