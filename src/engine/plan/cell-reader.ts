@@ -139,7 +139,7 @@ export class CellReader {
     this.#rowsBefore = this.#rows - from;
     this.#rows += to - from;
     for (let row = from; row < to; row += 1) {
-      const country = this.#countries.of(chunk, row, this.callingCodes, raw);
+      const country = this.#countries.of(chunk, row, this.callingCodes);
       for (let index = 0; index < this.#columns.length; index += 1, place += 1) {
         const { type } = this.#columns[index] as VerifiedColumn;
         const groupCountry = type === 'email' ? (this.#ofEmails ?? country) : country;

@@ -48,13 +48,10 @@ export class RowCountries {
     return position === undefined && phonePosition === undefined ? fallback : undefined;
   }
 
-  /**
-   * @param counts counts the calling codes
-   * @param raw the chunk's bytes, where its source has looked for the column of countries
-   */
-  of(chunk: RowChunk, row: number, counts?: CallingCodeCounts, raw?: RawCells): RowCountry {
+  /** @param counts counts the calling codes */
+  of(chunk: RowChunk, row: number, counts?: CallingCodeCounts): RowCountry {
     const { position, phonePosition, fallback } = this.#rule;
-    const named = position === undefined ? undefined : this.#named(chunk, row, position, raw);
+    const named = position === undefined ? undefined : this.#named(chunk, row, position);
     if (named !== undefined) return named;
     const byNumber =
       phonePosition === undefined
@@ -63,13 +60,8 @@ export class RowCountries {
     return byNumber ?? fallback ?? { reason: 'country_missing' };
   }
 
-  #named(
-    chunk: RowChunk,
-    row: number,
-    position: number,
-    raw: RawCells | undefined,
-  ): RowCountry | undefined {
-    const letters = raw && twoLettersIn(raw, row, position);
+  #named(chunk: RowChunk, row: number, position: number): RowCountry | undefined {
+    const letters = chunk.raw && twoLettersIn(chunk.raw, row, position);
     if (letters === undefined) return this.#namedBy(chunk.text(row, position));
     const known = this.#byLetters.get(letters);
     if (known !== undefined) return known;

@@ -22,8 +22,7 @@ export function rowStride(wanted: number): number {
 
 /** Rows of a CSV file: their own bytes, with the bounds of rows and wanted cells. */
 export class CsvChunk implements RowChunk, RawCells {
-  /** Of chunks that are only copied, no cell is located. */
-  readonly raw?: RawCells;
+  readonly raw: RawCells = this;
   readonly length: number;
   readonly byteSize: number;
   /** Bytes that the bounds refer to; not written to before the chunk is released. */
@@ -50,7 +49,6 @@ export class CsvChunk implements RowChunk, RawCells {
     this.#columns = columns;
     this.#table = table;
     this.#stride = rowStride(columns.wanted);
-    if (columns.wanted > 0) this.raw = this;
     this.markBytes = markBytes;
     this.length = (table.length - 1) / this.#stride;
     this.byteSize = bytes.length + table.byteLength;
@@ -67,9 +65,9 @@ export class CsvChunk implements RowChunk, RawCells {
   }
 
   text(row: number, column: number): CellText {
-    // Not located ahead, but correct all the same.
-    if (this.#columns.slots[column] === -1) return this.cells(row)[column];
     const at = this.#boundsAt(row, column);
+    // Not located ahead, but correct all the same.
+    if (at === -1) return this.cells(row)[column];
     const start = this.#table[at] as number;
     const end = this.#table[at + 1] as number;
     if (start > end) return undefined;
@@ -77,12 +75,15 @@ export class CsvChunk implements RowChunk, RawCells {
   }
 
   cellStart(row: number, column: number): number {
-    const start = this.#table[this.#boundsAt(row, column)] as number;
+    const at = this.#boundsAt(row, column);
+    if (at === -1) return 1;
+    const start = this.#table[at] as number;
     return this.bytes[start] === quoteByte ? start + 1 : start;
   }
 
   cellEnd(row: number, column: number): number {
     const at = this.#boundsAt(row, column);
+    if (at === -1) return 0;
     const end = this.#table[at + 1] as number;
     return this.bytes[this.#table[at] as number] === quoteByte ? end - 1 : end;
   }
@@ -127,13 +128,12 @@ export class CsvChunk implements RowChunk, RawCells {
     return this.#table[row * this.#stride + 2] as number;
   }
 
-  /** Where the bounds of a cell are in the table. */
+  /** Where the bounds of a cell are in the table; -1 where it was not located. */
   #boundsAt(row: number, column: number): number {
     this.#check(row);
     const slot = this.#columns.slots[column];
-    if (slot === undefined || slot === -1) {
-      throw new RangeError(`column ${String(column)} was not looked for`);
-    }
+    if (slot === undefined) throw new RangeError(`there is no column ${String(column)}`);
+    if (slot === -1) return -1;
     return row * this.#stride + 3 + 2 * slot;
   }
 

@@ -9,8 +9,8 @@ export type CellText = string | undefined | typeof invalidText;
 
 /**
  * Bounds of cells in bytes: a cell is from `cellStart` to `cellEnd`, without the surrounding quotes; an inner
- * quote is doubled. An absent cell, or one whose bytes are not its text, ends before it starts. Only for
- * wanted columns.
+ * quote is doubled. An absent cell, one whose bytes are not its text, and one that was not located because
+ * nobody wanted its column, end before they start.
  */
 export interface RawCells {
   readonly bytes: Uint8Array;
