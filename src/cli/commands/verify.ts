@@ -1,4 +1,10 @@
-import { ConfigurationError, isSluiceError, RunReports, type RunStatus } from '../../index.js';
+import {
+  ConfigurationError,
+  isSluiceError,
+  RunReports,
+  type RunStatus,
+  type SharedStore,
+} from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { isInteractive, terminal } from '../terminal/ask-person.js';
 import { chooseTarget } from '../connect.js';
@@ -201,6 +207,12 @@ async function estimateList(
   }
 }
 
+/** What a dry run says is of one moment, and a store that does not answer is waited for once. */
+function lookedAtOnce(store: SharedStore): SharedStore {
+  let looking: ReturnType<SharedStore['look']> | undefined;
+  return { ...store, look: async (options) => (looking ??= store.look(options)) };
+}
+
 async function verifyTo(
   to: Location,
   input: CommandInput<VerifyOption>,
@@ -213,7 +225,8 @@ async function verifyTo(
     reporter: parts.reporter,
     count: options.values(storeOptions).workers ?? 1,
   });
-  run.store = await sharedRunOf(input, storePatience(options));
+  const store = await sharedRunOf(input, storePatience(options));
+  run.store = store && options.has('dry-run') ? lookedAtOnce(store) : store;
   if (run.store) refuseStandardInput(input.positionals);
   const { job, history, sink, exitCode } = await prepareJob(to, input, parts);
   try {

@@ -148,12 +148,12 @@ export class SchemaCalls implements StoreCalls {
     await prepareSchema(this.#connection, this.#options);
   }
 
-  async call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content> {
+  async call<Content>(name: string, values: Values, patienceMs?: number): Promise<Content> {
     const names = Object.keys(values).map((key, index) => `p_${key} => $${index + 1}`);
     const [row] = await this.#connection.ask<{ answer: Content }>(
       `select ${this.#schema}.${name}(${names.join(', ')}) as answer`,
       Object.values(values),
-      giveUpAfterMs,
+      patienceMs,
     );
     // A function returns one row.
     return (row as { answer: Content }).answer;

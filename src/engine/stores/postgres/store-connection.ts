@@ -55,20 +55,23 @@ export class StoreConnection {
   /**
    * Sends a statement until it is answered.
    *
-   * @param giveUpAfterMs how long it may fail. @default the store's own limit
+   * @param patienceMs how long it may fail, if the store may fail for longer. @default as long as the store
    *
    * @returns rows
    */
   async ask<Row extends object>(
     text: string,
     values: readonly unknown[] = [],
-    giveUpAfterMs: number = this.#options.giveUpAfterMs,
+    patienceMs = Infinity,
   ): Promise<readonly Row[]> {
     const { signal } = this.#closing;
+    const giveUpAfterMs = Math.min(patienceMs, this.#options.giveUpAfterMs);
+    // One try is made, even where nothing is waited for.
+    const tryMs = Math.min(answerTimeoutMs, giveUpAfterMs || patienceMs);
     for (let failures = 1; ; failures += 1) {
       try {
         return await this.#turns.next(async () =>
-          this.#askInTime<Row>(text, values, giveUpAfterMs),
+          this.#askInTime<Row>(text, values, { giveUpAfterMs, tryMs }),
         );
       } catch (error) {
         if (signal.aborted || error instanceof SluiceError) throw error;
@@ -101,13 +104,12 @@ export class StoreConnection {
   async #askInTime<Row extends object>(
     text: string,
     values: readonly unknown[],
-    giveUpAfterMs: number,
+    { giveUpAfterMs, tryMs }: { readonly giveUpAfterMs: number; readonly tryMs: number },
   ): Promise<readonly Row[]> {
     const leftMs = this.#leftMs(giveUpAfterMs);
     if (leftMs === 0 && this.#failingSince !== undefined) throw new LateAnswer();
     this.#failingSince ??= this.#clock.now();
-    // One try is made, even where nothing is waited for.
-    const ms = leftMs === 0 ? answerTimeoutMs : Math.min(answerTimeoutMs, leftMs);
+    const ms = leftMs === 0 ? tryMs : Math.min(tryMs, leftMs);
     try {
       const rows = await this.#askOnce<Row>(text, values, ms);
       this.#failingSince = undefined;

@@ -115,11 +115,11 @@ export interface StoreCalls {
   /**
    * Calls a function of the store's schema.
    *
-   * @param giveUpAfterMs how long it may fail. @default the store's own limit
+   * @param patienceMs how long it may fail, if the store may fail for longer. @default as long as the store
    *
    * @returns its answer; nothing for NULL
    */
-  call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
+  call<Content>(name: string, values: Values, patienceMs?: number): Promise<Content>;
 
   /**
    * @param listener called with the run of each new entry, and with announcements, where the server can
@@ -264,8 +264,8 @@ export class RunCalls {
     name: string,
     values: Values,
     connection = this.#calls,
-    giveUpAfterMs?: number,
+    patienceMs?: number,
   ): Promise<Content> {
-    return connection.call<Content>(name, values, giveUpAfterMs);
+    return connection.call<Content>(name, values, patienceMs);
   }
 }

@@ -8,6 +8,8 @@ export interface CountingProxy {
   readonly fromServer: number;
   /** Connections that are open now. */
   readonly connections: number;
+  /** Connections that were made so far, also while it is frozen. */
+  readonly made: number;
   /** Resolves when the driver takes no more of what the server gives, with the bytes that came by then. */
   stalled(): Promise<number>;
   /** Cuts every connection, and every later one. */
@@ -35,6 +37,7 @@ export async function startCountingProxy(
   let isCut = false;
   let isFrozen = false;
   let connections = 0;
+  let made = 0;
   const cut = (): void => {
     isCut = true;
     for (const socket of sockets) socket.resetAndDestroy();
@@ -46,6 +49,7 @@ export async function startCountingProxy(
   };
   const proxy = createServer({ allowHalfOpen: true }, (near) => {
     watch(near);
+    made += 1;
     if (isFrozen) return;
     const far = connect({
       port: Number(target.port),
@@ -84,6 +88,9 @@ export async function startCountingProxy(
     },
     get connections() {
       return connections;
+    },
+    get made() {
+      return made;
     },
     async stalled() {
       let before = -1;

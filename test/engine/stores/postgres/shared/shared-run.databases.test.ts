@@ -190,8 +190,9 @@ describe('sluice verify with a store in PostgreSQL', () => {
     await place.serve({ verifyDelayMs: 3_600_000 });
     const proxy = await startCountingProxy(inject('postgresUrl'));
     const frozen = { SLUICE_STORE: proxy.url };
-    const args = ['--give-up-after', '1', '--verbose', '--json-log'];
-    const working = place.startWith(frozen, ...place.ofRun, ...args);
+    const args = ['--verbose', '--json-log', '--give-up-after'];
+    // Long enough for a server that is only busy.
+    const working = place.startWith(frozen, ...place.ofRun, ...args, '10');
     await expect.poll(async () => place.charges(), { timeout: 60_000 }).toHaveLength(10);
     proxy.freeze();
     const { code, stderr } = await working.ended;
@@ -199,11 +200,16 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const log = { events: parseLog(stderr) };
     expect(eventsOf(log, 'paid_in_vain')).toMatchObject([{ batches: 2, email_credits: 10 }]);
     expect(await place.charges()).toHaveLength(10);
-    const dry = await place.startWith(frozen, ...place.ofRun, '--dry-run', '--json-log').ended;
+    const { made } = proxy;
+    const dry = await place.startWith(frozen, ...place.ofRun, ...args, '1', '--dry-run').ended;
     expect(dry).toMatchObject({ code: 0 });
+    // It waits for it once, whatever it would say of the run.
+    expect(proxy.made - made).toBe(1);
     expect(codedOf({ events: parseLog(dry.stderr) }, 'store_unread')).toHaveLength(1);
     // Whoever comes before it works again ends, too.
-    expect(await place.startWith(frozen, ...place.ofRun, ...args).ended).toMatchObject({ code: 7 });
+    expect(await place.startWith(frozen, ...place.ofRun, ...args, '1').ended).toMatchObject({
+      code: 7,
+    });
   });
 
   it('refuses with 2 what a shared run cannot do, and sends nothing', async () => {
