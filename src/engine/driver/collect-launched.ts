@@ -19,22 +19,27 @@ interface CollectOptions extends DriveSettings {
   readonly history: ResultHistory;
   readonly service: VerificationService;
   readonly signal: AbortSignal;
+  /** Which launched batches. @default all */
+  readonly isWanted?: (batch: LaunchedBatch) => boolean;
   /** Called with the number of batches that are waited for, where there are some. */
   readonly onFound?: (batches: number) => void;
+  /** Called when a batch that a run has left takes longer than it may: it is not waited for any more. */
+  readonly onLate?: () => void;
   /** Called with the names of uploads that may be left. */
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
 }
 
 /**
- * Waits for batches that an earlier stream has launched and left, and has the history keep their results:
- * they are paid for. Nothing is launched: what such a stream has only uploaded is deleted.
+ * Waits for batches that an earlier stream or run has launched and left, and has the history keep their
+ * results: they are paid for. Nothing is launched: what such a stream has only uploaded is deleted, what such a
+ * run has, is its own.
  *
  * @param owner who waits for them from now on, until the history releases it
  * @returns `undefined` where nothing was left
  */
 export function collectLaunched(owner: object, options: CollectOptions): Promise<void> | undefined {
-  const { history, onFound } = options;
-  const launched = history.takeLaunched(owner);
+  const { history, isWanted, onFound } = options;
+  const launched = history.takeLaunched(owner, isWanted);
   const streams = history.takeUploads(owner);
   if (launched.length > 0) onFound?.(launched.length);
   return launched.length + streams.length === 0 ? undefined : collect(launched, streams, options);
@@ -46,7 +51,17 @@ async function collect(
   streams: readonly string[],
   options: CollectOptions,
 ): Promise<void> {
-  if (launched.length > 0) await collectAll(launched, options);
+  const [ofStreams, ofRuns] = [false, true].map((isOfRun) =>
+    launched.filter(({ run }) => (run !== undefined) === isOfRun),
+  );
+  if (ofStreams?.length) await collectAll(ofStreams, options);
+  try {
+    if (ofRuns?.length) await collectAll(ofRuns, options);
+  } catch (error) {
+    // A batch of another list that is stuck does not keep this one from its turn.
+    if (!isSluiceError(error, 'deadline_exceeded')) throw error;
+    options.onLate?.();
+  }
   if (streams.length > 0) await deleteUploads(streams, launched, options);
 }
 
@@ -90,10 +105,10 @@ async function collectAll(
       claim: (batch) => claims.claim(batch, leftAt(of(batch).batchUuid), () => undefined),
       collect: async (batch, open) => readLaunched(of(batch), open, history),
       leave: async (batch, state) => {
-        const { batchUuid } = of(batch);
+        const { batchUuid, run } = of(batch);
         if (state.stage === 'exported') return;
-        const end =
-          state.stage === 'failed' ? 'gone' : await deleteBatch(service, batchUuid, { signal });
+        const isDeleted = state.stage !== 'failed' && run === undefined;
+        const end = isDeleted ? await deleteBatch(service, batchUuid, { signal }) : 'gone';
         if (end !== 'launched') await history.dropLaunch(batchUuid);
       },
     },
@@ -198,8 +213,7 @@ export class LaunchNotes {
 
   /** Awaited before each launch. */
   async note(batch: Batch, batchUuid: string): Promise<void> {
-    const { group } = batch;
-    await this.#options.history?.noteLaunch({ batchUuid, group, keys: keysOf(batch) }, this);
+    await noteLaunch(batch, { batchUuid, history: this.#options.history, owner: this });
   }
 
   /** Unfinished batches are left to the next stream. */
@@ -207,6 +221,26 @@ export class LaunchNotes {
     this.#stop.abort(reason);
     this.#options.history?.release(this);
   }
+}
+
+/** Notes a batch in a history, right before its launch. */
+export async function noteLaunch(
+  batch: Batch,
+  {
+    batchUuid,
+    history,
+    owner,
+    run,
+  }: {
+    readonly batchUuid: string;
+    readonly history: ResultHistory | undefined;
+    readonly owner: object;
+    /** The state directory of a run that can resume. */
+    readonly run?: string | undefined;
+  },
+): Promise<void> {
+  const { group } = batch;
+  await history?.noteLaunch({ batchUuid, group, keys: keysOf(batch), run }, owner);
 }
 
 async function* keysOf(batch: Batch): AsyncGenerator<string> {

@@ -175,13 +175,16 @@ export class History implements ResultHistory {
       batchUuid,
       group,
       keys,
+      run,
     }: {
       readonly batchUuid: string;
       readonly group: BatchGroup;
       readonly keys: AsyncIterable<string>;
+      readonly run?: string | undefined;
     },
     owner: object,
   ): Promise<void> {
+    this.#contents.launched.assignTo(batchUuid, owner);
     // A launch may have to be repeated.
     if (this.#contents.launched.has(batchUuid)) return;
     const hashes: HashWords[] = [];
@@ -190,10 +193,9 @@ export class History implements ResultHistory {
       const { word0, word1, word2, word3 } = this.#hash;
       hashes.push({ word0, word1, word2, word3 });
     }
-    for (const frame of launchedFrames(batchUuid, group, hashes)) {
+    for (const frame of launchedFrames({ batchUuid, group, run }, hashes)) {
       await this.#contents.append(frame);
     }
-    this.#contents.launched.assignTo(batchUuid, owner);
   }
 
   async noteUploads(runId: string, owner: object): Promise<void> {
@@ -206,8 +208,11 @@ export class History implements ResultHistory {
     return this.#contents.launched.takeOverUploads(owner);
   }
 
-  takeLaunched(owner: object): readonly LaunchedBatch[] {
-    return this.#contents.launched.takeOver(owner);
+  takeLaunched(
+    owner: object,
+    isWanted: (batch: LaunchedBatch) => boolean = () => true,
+  ): readonly LaunchedBatch[] {
+    return this.#contents.launched.takeOver(owner, isWanted);
   }
 
   release(owner: object): void {

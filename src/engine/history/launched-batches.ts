@@ -13,6 +13,7 @@ const launchedMeta = z.object({
     batchUuid: z.string(),
     type: z.enum(verificationTypes),
     country: z.enum(countryCodes),
+    run: z.string().optional(),
   }),
 });
 /** A frame that precedes a stream's first upload. */
@@ -22,6 +23,7 @@ const overMeta = z.object({ over: z.string() });
 
 interface Launched {
   readonly group: BatchGroup;
+  readonly run: string | undefined;
   readonly entries: Uint32Array[];
 }
 
@@ -62,10 +64,10 @@ export class LaunchedBatches {
     }
     const parsed = launchedMeta.safeParse(meta);
     if (!parsed.success) return false;
-    const { batchUuid, ...group } = parsed.data.launched;
+    const { batchUuid, run, ...group } = parsed.data.launched;
     const known = this.#batches.get(batchUuid);
     if (known) known.entries.push(entries);
-    else this.#batches.set(batchUuid, { group, entries: [entries] });
+    else this.#batches.set(batchUuid, { group, run, entries: [entries] });
     return true;
   }
 
@@ -78,14 +80,21 @@ export class LaunchedBatches {
     this.#gone.add(owner);
   }
 
-  /** Gives batches without an owner to this one. */
-  takeOver(owner: object): readonly LaunchedBatch[] {
-    return this.#takeOver(this.#batches.keys(), owner).map((batchUuid) => ({
-      batchUuid,
-      group: (this.#batches.get(batchUuid) as Launched).group,
-      addresses: this.#addresses(batchUuid),
-      hashes: () => this.#hashes(batchUuid),
-    }));
+  /** Gives batches without an owner to this one, those that it wants. */
+  takeOver(owner: object, isWanted: (batch: LaunchedBatch) => boolean): readonly LaunchedBatch[] {
+    const wanted = [...this.#batches].flatMap(([batchUuid, { group, run }]) => {
+      const batch = {
+        batchUuid,
+        group,
+        run,
+        addresses: this.#addresses(batchUuid),
+        hashes: () => this.#hashes(batchUuid),
+      };
+      return isWanted(batch) ? [batch] : [];
+    });
+    const uuids = wanted.map(({ batchUuid }) => batchUuid);
+    const taken = new Set(this.#takeOver(uuids, owner));
+    return wanted.filter(({ batchUuid }) => taken.has(batchUuid));
   }
 
   /** The same for streams, by id. */
@@ -105,8 +114,9 @@ export class LaunchedBatches {
   /** The frames that a rewritten file needs, without some addresses. */
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
     for (const runId of this.#uploads) yield uploadsFrame(runId);
-    for (const [batchUuid, { group }] of this.#batches) {
-      yield* launchedFrames(batchUuid, group, [...this.#hashes(batchUuid)].filter(isKept));
+    for (const [batchUuid, { group, run }] of this.#batches) {
+      const hashes = [...this.#hashes(batchUuid)].filter(isKept);
+      yield* launchedFrames({ batchUuid, group, run }, hashes);
     }
   }
 
@@ -132,11 +142,10 @@ export function uploadsFrame(runId: string): Frame {
 }
 
 export function* launchedFrames(
-  batchUuid: string,
-  group: BatchGroup,
+  { batchUuid, group, run }: Pick<LaunchedBatch, 'batchUuid' | 'group' | 'run'>,
   hashes: readonly HashWords[],
 ): Generator<Frame> {
-  const meta = { launched: { batchUuid, ...group } };
+  const meta = { launched: { batchUuid, ...group, run } };
   for (let from = 0; from === 0 || from < hashes.length; from += maxFrameEntries) {
     const part = hashes.slice(from, from + maxFrameEntries);
     const entries = new Uint32Array(part.length * entryWords);

@@ -31,6 +31,8 @@ export interface AddressResult {
 export interface LaunchedBatch {
   readonly batchUuid: string;
   readonly group: BatchGroup;
+  /** The state directory of the run that launched it, and may resume; `undefined` for a stream. */
+  readonly run?: string | undefined;
   readonly addresses: number;
   /** The hashes of its addresses under the history's seed. */
   hashes(): Iterable<HashWords>;
@@ -69,7 +71,7 @@ export interface ResultHistory {
    * Notes a batch right before its launch. Until its results are stored, or it is dropped, it has to be
    * collected; once this returns, the note survives a power cut.
    *
-   * @param batch with normalised addresses
+   * @param batch with normalised addresses, and the state directory of a run that can resume
    * @param owner the object that awaits its results
    * @throws OutputError
    */
@@ -78,6 +80,7 @@ export interface ResultHistory {
       readonly batchUuid: string;
       readonly group: BatchGroup;
       readonly keys: AsyncIterable<string>;
+      readonly run?: string | undefined;
     },
     owner: object,
   ): Promise<void>;
@@ -89,8 +92,15 @@ export interface ResultHistory {
   noteUploads(runId: string, owner: object): Promise<void>;
   /** Gives streams whose uploads nobody deletes to an owner who will. */
   takeUploads(owner: object): readonly string[];
-  /** Gives launched batches that nobody awaits to an owner who will. */
-  takeLaunched(owner: object): readonly LaunchedBatch[];
+  /**
+   * Gives launched batches that nobody awaits to an owner who will.
+   *
+   * @param isWanted which of them. @default all
+   */
+  takeLaunched(
+    owner: object,
+    isWanted?: (batch: LaunchedBatch) => boolean,
+  ): readonly LaunchedBatch[];
   /** The owner no longer awaits its batches. */
   release(owner: object): void;
   /**

@@ -30,6 +30,9 @@ export interface BatchStore {
   /** The state of the run, as far as this process knows it. */
   readonly state: RunState;
 
+  /** Its folder, by which the run can be found. @default none */
+  readonly path?: string;
+
   /** What other processes do to the run meanwhile. @default none can work on it at the same time */
   readonly shared?: SharedWork;
 

@@ -362,6 +362,19 @@ export const notices = {
     sentence: ({ batches }) =>
       `waiting for the results of ${counted(batches, 'batch')} that an earlier stream launched: they are paid for, and used from the history`,
   }),
+  launched_elsewhere: define({
+    when: 'A run of another list with this history has stopped, or was left, after it had launched some of these addresses.',
+    example: { runs: ['leads.csv.sluice'] as readonly string[], addresses: 30 },
+    sentence: ({ runs, addresses }) =>
+      `${counted(addresses, 'address')} of this list ${addresses === 1 ? 'was' : 'were'} launched by a run that is not finished (${runs.join(', ')}): waiting for the results, which are paid for and used from the history`,
+  }),
+  launched_elsewhere_late: define({
+    when: 'What that run has launched takes longer than `--batch-deadline`: this run pays for these addresses, too.',
+    isWarning: true,
+    example: { runs: ['leads.csv.sluice'] as readonly string[], addresses: 30 },
+    sentence: ({ runs, addresses }) =>
+      `what the run in ${runs.join(', ')} has launched is not verified in time: this run pays for ${counted(addresses, 'address')} of it again, at most`,
+  }),
   results_owed: define({
     when: 'Results of the run before are paid for and could not be read: they are asked for again.',
     isWarning: true,

@@ -9,6 +9,7 @@ import { elected, isExportRetriable, planned, type BatchState } from '../../batc
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import { entryOf } from '../../stores/run-state.js';
+import { noteLaunch } from '../../driver/collect-launched.js';
 import type { RunClaim, BatchStore } from '../../stores/run-store.js';
 import type { Client } from '../../../client/client.js';
 import type { Plan } from '../../plan/plan.js';
@@ -193,6 +194,11 @@ export class RunBatches {
     await this.claim(parts);
   }
 
+  /** Launched batches that are not finished are left to the next process, of this run or of another. */
+  leave(): void {
+    this.#options.run.history?.release(this);
+  }
+
   isHeld(batch: Batch): boolean {
     return this.#claims.has(batchLabel(batch));
   }
@@ -232,6 +238,13 @@ export class RunBatches {
     const at = this.now();
     const driven = this.log.withBefore(progress, at);
     const { charge, exported, replacedCharge } = driven;
+    const { batch, state } = progress;
+    if (state.stage === 'launching') {
+      const { run, store } = this.#options;
+      const { history } = run;
+      const note = { batchUuid: state.uuid, history, owner: this, run: store.path };
+      await noteLaunch(batch, note);
+    }
     await claim.record({ ...progress, charge, exported, replacedCharge }, at);
     this.log.recall(driven);
     this.#options.run.onProgress?.(batchStage(progress));

@@ -96,6 +96,14 @@ export class RunDriver {
 
   /** Drives all batches to their ends. When the gate closes, running batches are finished. */
   async toEnd(): Promise<DriveRunEnd> {
+    try {
+      return await this.#toEnd();
+    } finally {
+      this.#batches.leave();
+    }
+  }
+
+  async #toEnd(): Promise<DriveRunEnd> {
     for (const { batches } of this.#options.store.state.earlier) {
       for (const { state, name } of batches.values()) {
         if ('uuid' in state && state.uuid !== undefined) this.#drive.reserve(state.uuid, name);

@@ -27,21 +27,24 @@ class RecalledWriter implements Recall {
   readonly #files: FileSystem;
   readonly #path: string;
   readonly #file: FileHandle;
+  readonly #onMissing: ((hash: HashWords) => void) | undefined;
   #recalls: readonly HistoryRecall[] = [];
   readonly #full: Frame[] = [];
   readonly #builder = new FrameBuilder();
   #addresses = 0;
   #checksum = 0;
 
-  private constructor(files: FileSystem, path: string, file: FileHandle) {
+  private constructor({ files, recalledPath, onMissing }: RecallOptions, file: FileHandle) {
     this.#files = files;
-    this.#path = path;
+    this.#path = recalledPath;
+    this.#onMissing = onMissing;
     this.#file = file;
   }
 
-  static async create(files: FileSystem, path: string): Promise<RecalledWriter> {
+  static async create(options: RecallOptions): Promise<RecalledWriter> {
+    const { files, recalledPath: path } = options;
     const file = await onDisk(`write ${path}`, async () => files.open(path, 'w', 0o600));
-    return new RecalledWriter(files, path, file);
+    return new RecalledWriter(options, file);
   }
 
   /** Takes each result from the first source that has it. */
@@ -60,6 +63,7 @@ class RecalledWriter implements Recall {
       if (this.#builder.isFull) this.#full.push(this.#builder.take());
       return outcome;
     }
+    this.#onMissing?.(hash);
     return -1;
   }
 
@@ -132,6 +136,8 @@ interface RecallOptions {
   readonly columns: FieldOptions;
   /** Paid results of earlier runs. @default none */
   readonly carried?: () => Promise<HistoryEntries>;
+  /** Called with each address that has no earlier result. */
+  readonly onMissing?: ((hash: HashWords) => void) | undefined;
 }
 
 /**
@@ -158,7 +164,7 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
   }
   if (!history && earlier.length === 0) return undefined;
   const carried = await options.carried?.();
-  const writer = await RecalledWriter.create(files, recalledPath);
+  const writer = await RecalledWriter.create(options);
   return {
     recall: (outcomes) =>
       writer.from([

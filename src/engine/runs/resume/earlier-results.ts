@@ -1,5 +1,6 @@
 import type { Client } from '../../../client/client.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
+import { AddressTable, type HashWords } from '../../../platform/hashing/address-table.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
@@ -7,7 +8,8 @@ import type { Batch } from '../../batches/batch.js';
 import { collectLaunched } from '../../driver/collect-launched.js';
 import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
-import type { ReportedResults } from '../../plan/result-cache.js';
+import { NumberList } from '../../plan/address-book.js';
+import type { LaunchedBatch, ReportedResults } from '../../plan/result-cache.js';
 import { resultsOf } from '../../plan/result-join.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
@@ -15,6 +17,7 @@ import type { DirectoryState } from '../../stores/directory/state-directory.js';
 import { type EarlierRun, hasPaid } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
+import type { PlannedInput } from '../planning/plan-input.js';
 import { earlierBatches } from '../planning/batch-files.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -146,10 +149,75 @@ export async function collectLeft(
       ...settings,
       history,
       service,
+      isWanted: ({ run }) => run === undefined,
       onFound: (batches) => onProgress?.(noticed(notice('launched_left', { batches }))),
       onLeftBehind: (names) => onProgress?.({ stage: 'left_behind', names }),
     });
   } finally {
     history.release(owner);
   }
+}
+
+interface BesideOthers {
+  readonly run: ResolvedRun;
+  readonly client: Client;
+  readonly history: History | undefined;
+  /** batch_uuids of the run itself, from before its list changed. */
+  readonly own: ReadonlySet<string>;
+}
+
+export interface ListReading {
+  readonly onMissing?: ((hash: HashWords) => void) | undefined;
+  readonly isAgain?: boolean;
+}
+
+/**
+ * Plans a new run. Where a run that stopped or was left has launched some of its addresses, they are paid for:
+ * their results are waited for, and the list is planned again with them.
+ */
+export async function planBesideOthers(
+  { run, client, history, own }: BesideOthers,
+  read: (given: ListReading) => Promise<PlannedInput>,
+): Promise<PlannedInput> {
+  if (!history) return read({});
+  const owner = {};
+  const launched = history.takeLaunched(
+    owner,
+    (batch) => batch.run !== undefined && !own.has(batch.batchUuid),
+  );
+  history.release(owner);
+  if (launched.length === 0) return read({});
+  const table = new AddressTable({ seed: history.seed });
+  const batches = new NumberList();
+  for (const [number, batch] of launched.entries()) {
+    for (const hash of batch.hashes()) {
+      if (table.addHashed(hash) === batches.length) batches.push(number);
+    }
+  }
+  const found = new Map<LaunchedBatch | undefined, number>();
+  const planned = await read({
+    onMissing(hash) {
+      const place = table.findHashed(hash);
+      if (place === -1) return;
+      const batch = launched[batches.at(place)];
+      found.set(batch, (found.get(batch) ?? 0) + 1);
+    },
+  });
+  if (found.size === 0) return planned;
+  const runs = [...new Set([...found.keys()].map((batch) => batch?.run ?? ''))];
+  const addresses = [...found.values()].reduce((sum, count) => sum + count, 0);
+  const { onProgress, ...settings } = run;
+  onProgress?.(noticed(notice('launched_elsewhere', { runs, addresses })));
+  try {
+    await collectLaunched(owner, {
+      ...settings,
+      history,
+      service: client,
+      isWanted: (batch) => [...found.keys()].some((each) => each?.batchUuid === batch.batchUuid),
+      onLate: () => onProgress?.(noticed(notice('launched_elsewhere_late', { runs, addresses }))),
+    });
+  } finally {
+    history.release(owner);
+  }
+  return read({ isAgain: true });
 }

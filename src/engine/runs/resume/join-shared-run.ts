@@ -6,7 +6,7 @@ import type { Source } from '../../../lists/rows/source.js';
 import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/file-system.js';
 import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
-import { collectLeft, keepBatches } from './earlier-results.js';
+import { collectLeft, keepBatches, type ListReading, planBesideOthers } from './earlier-results.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
@@ -175,8 +175,12 @@ export class SharedRun implements RunLocation {
         ...(await newRun(client, { ...run, ...(history && { history }) })),
         version: runningVersion,
       };
-      const plannedInput = await this.#read(begunHere, history);
-      await checkListSize({ ...run, history }, plannedInput.entry.rows);
+      const beside = { run, client, history, own: new Set<string>() };
+      const plannedInput = await planBesideOthers(beside, async (given) => {
+        const read = await this.#read(begunHere, history, given);
+        await checkListSize({ ...run, history }, read.entry.rows);
+        return read;
+      });
       const begun = await this.#begin(begunHere, plannedInput);
       // Another process may have found other results in the history. A run that has ended since has no plan.
       const isOver = store.state.plan === undefined;
@@ -210,7 +214,11 @@ export class SharedRun implements RunLocation {
     run.onProgress?.(noticed(notice('budget_changed', { run: name, most, before: budget.most })));
   }
 
-  async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {
+  async #read(
+    entry: RunEntry,
+    history?: History,
+    { onMissing, ...given }: ListReading = {},
+  ): Promise<PlannedInput> {
     const { run, scratch, store } = this;
     const { files } = run;
     const { state } = store;
@@ -224,6 +232,7 @@ export class SharedRun implements RunLocation {
     }
     return readSized({
       ...run,
+      ...given,
       history,
       source: this.#source ?? run.source,
       seed,
@@ -233,6 +242,7 @@ export class SharedRun implements RunLocation {
         files,
         seed,
         history,
+        onMissing,
         columns: run,
       }),
       runId: outputIdOf(entry),

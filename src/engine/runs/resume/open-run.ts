@@ -5,6 +5,7 @@ import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { HashWords } from '../../../platform/hashing/address-table.js';
 import type { Source } from '../../../lists/rows/source.js';
 import {
   checkListSize,
@@ -14,7 +15,13 @@ import {
 } from '../planning/plan-input.js';
 import { beginRun, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
-import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
+import {
+  carriedEntries,
+  carriedUuids,
+  collectLeft,
+  keepCarried,
+  planBesideOthers,
+} from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { planOffline, type OfflinePlan, type OpenedRun, type RunLocation } from './run-location.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
@@ -182,8 +189,14 @@ export class DirectoryRun implements RunLocation {
           ...(this.#wantsRetry && { retries: true }),
         });
     const source = await this.#adopt();
-    const plannedInput = await this.#read(entry);
-    await checkListSize(this.run, plannedInput.entry.rows);
+    const { history } = this.run;
+    const own = carriedUuids(this.store.state.earlier);
+    const beside = { run: this.run, client, history, own };
+    const plannedInput = await planBesideOthers(beside, async ({ onMissing, ...given }) => {
+      const read = await this.#read(entry, given, onMissing);
+      await checkListSize(this.run, read.entry.rows);
+      return read;
+    });
     await this.store.record(plannedInput.entry);
     return { entry, plannedInput: { ...plannedInput, source } };
   }
@@ -274,7 +287,11 @@ export class DirectoryRun implements RunLocation {
     return this.#source.source;
   }
 
-  async #read(entry: RunEntry, options: Partial<PlanInputOptions> = {}): Promise<PlannedInput> {
+  async #read(
+    entry: RunEntry,
+    options: Partial<PlanInputOptions> = {},
+    onMissing?: (hash: HashWords) => void,
+  ): Promise<PlannedInput> {
     const { files, history } = this.run;
     const source = await this.#keep();
     const seed = Buffer.from(entry.seed, 'hex');
@@ -290,6 +307,7 @@ export class DirectoryRun implements RunLocation {
           files,
           seed,
           history,
+          onMissing,
           columns: this.run,
           carried: async () =>
             carriedEntries({

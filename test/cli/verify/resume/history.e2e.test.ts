@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { History } from '../../../../src/engine/history/history.js';
-import { withFolder, withService } from '../../../service/with-service.js';
+import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
@@ -161,6 +161,137 @@ describe('--history', () => {
     );
     expect(streamed.code, streamed.stderr).toBe(0);
     expect(streamed.stdout.toString()).toBe(await readFile(join(folder, 'out.csv'), 'utf8'));
+    expect(await chargesOf(service)).toHaveLength(20);
+  });
+});
+
+describe('what the run of another list has launched', () => {
+  /** Another list, half of whose addresses are in `list.csv`, too. */
+  function other(service: Service, ...more: string[]): Promise<EndedHere> {
+    const args = [
+      'verify',
+      'other.csv',
+      '--email',
+      'email',
+      '--country',
+      'US',
+      '-o',
+      'other.out.csv',
+    ];
+    return runInProcess([...args, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+  }
+  async function twoLists(): Promise<void> {
+    await list(40);
+    const rows = Array.from({ length: 20 }, (_, at) => `good${at + 30}@sluice.test\n`);
+    await writeFile(join(folder, 'other.csv'), `email\n${rows.join('')}`);
+  }
+  async function expectPaidOnce(service: Service, addresses: number): Promise<void> {
+    const paid = (await chargesOf(service)).map(({ address }) => address);
+    expect(new Set(paid).size).toBe(paid.length);
+    expect(paid).toHaveLength(addresses);
+  }
+  const found = (ended: EndedHere, code = 'launched_elsewhere'): readonly object[] =>
+    eventsOf(ended, 'notice').filter((event) => event['code'] === code);
+
+  it('is waited for, and not paid for again, after --detach', async () => {
+    const { service } = await withService({ verifyDelayMs: 100 });
+    await twoLists();
+    expect((await verify(service, '--detach')).code).toBe(75);
+    await expectPaidOnce(service, 40);
+    const ended = await other(service, '--summary', 'other.json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(found(ended)).toMatchObject([
+      { runs: [expect.stringContaining('out.csv.sluice')], addresses: 10 },
+    ]);
+    await expectPaidOnce(service, 50);
+    const summary: unknown = JSON.parse(await readFile(join(folder, 'other.json'), 'utf8'));
+    expect(summary).toMatchObject({
+      email: { addresses: 20, from_history: 10, verdicts: { valid: 20 } },
+      credits: { email: { spent: 10 } },
+    });
+    // The run that had launched them ends as ever.
+    const collected = await verify(service);
+    expect(collected.code, collected.stderr).toBe(0);
+    expect((await readFile(join(folder, 'out.csv'), 'utf8')).match(/,true,/g)).toHaveLength(40);
+    await expectPaidOnce(service, 50);
+    const again = await other(service);
+    expect(found(again)).toEqual([]);
+    await expectPaidOnce(service, 50);
+  });
+
+  it('is known after kills at any request, whichever list comes next', async () => {
+    const { service } = await withService({ verifyDelayMs: 20 });
+    await twoLists();
+    let left = Infinity;
+    let kill = (): unknown => undefined;
+    countRequests(service, () => {
+      left -= 1;
+      if (left === 0) kill();
+    });
+    for (const request of [4, 8, 12, 16]) {
+      left = request;
+      const running = startSluice([...command, ...quick, '--concurrency', '2'], {
+        cwd: folder,
+        env: connectTo(service),
+      });
+      kill = () => running.child.kill('SIGKILL');
+      await running.ended;
+      left = Infinity;
+      const ended = await other(service);
+      expect(ended.code, ended.stderr).toBe(0);
+      const paid = (await chargesOf(service)).map(({ address }) => address);
+      expect(new Set(paid).size).toBe(paid.length);
+    }
+    expect((await verify(service)).code).toBe(0);
+    await expectPaidOnce(service, 50);
+  });
+
+  it('is not waited for where the list has none of it', async () => {
+    const clock = new ServiceClock();
+    const { service } = await withService({ clock, verifyDelayMs: 1000 });
+    await twoLists();
+    await list(30);
+    expect((await verify(service, '--detach')).code).toBe(75);
+    const ended = await other(service, '--detach');
+    expect(ended.code, ended.stderr).toBe(75);
+    expect(found(ended)).toEqual([]);
+    await expectPaidOnce(service, 50);
+    await clock.run();
+    expect((await other(service)).code).toBe(0);
+    expect((await verify(service)).code).toBe(0);
+    await expectPaidOnce(service, 50);
+  });
+
+  it('is paid for again, with a warning, where it takes longer than a batch may', async () => {
+    const clock = new ServiceClock();
+    const { service } = await withService({ clock, verifyDelayMs: 1000 });
+    await twoLists();
+    expect((await verify(service, '--detach')).code).toBe(75);
+    const late = await other(service, '--batch-deadline', '0.00005', '--detach');
+    expect(late.code, late.stderr).toBe(75);
+    expect(found(late, 'launched_elsewhere_late')).toMatchObject([{ addresses: 10 }]);
+    expect(await chargesOf(service)).toHaveLength(60);
+  });
+
+  it('is collected after its run was abandoned', async () => {
+    const { service } = await withService();
+    await twoLists();
+    expect((await verify(service, '--detach')).code).toBe(75);
+    const abandon = ['abandon', 'out.csv.sluice', '--yes'];
+    const abandoned = await runInProcess(abandon, { cwd: folder, env: connectTo(service) });
+    expect(abandoned.code, abandoned.stderr).toBe(0);
+    expect((await verify(service)).code).toBe(0);
+    await expectPaidOnce(service, 40);
+  });
+
+  it('leaves what was only prepared to its run', async () => {
+    const { service } = await withService({ emailCredits: 25 });
+    await twoLists();
+    expect((await verify(service)).code).toBe(5);
+    await expectPaidOnce(service, 20);
+    const ended = await other(service);
+    expect(ended.code, ended.stderr).toBe(5);
+    expect(found(ended, 'launched_elsewhere_late')).toEqual([]);
     expect(await chargesOf(service)).toHaveLength(20);
   });
 });
