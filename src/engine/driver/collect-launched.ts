@@ -243,7 +243,8 @@ export async function noteLaunch(
   await history?.noteLaunch({ batchUuid, group, keys: keysOf(batch), run }, owner);
 }
 
-async function* keysOf(batch: Batch): AsyncGenerator<string> {
+/** The normalised addresses of a batch, from its lines. */
+export async function* keysOf(batch: Batch): AsyncGenerator<string> {
   for await (const line of readLines(batch)) {
     const address = addressOf(batch, line);
     if ('key' in address) yield address.key;

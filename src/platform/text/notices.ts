@@ -375,6 +375,19 @@ export const notices = {
     sentence: ({ runs, addresses }) =>
       `what the run in ${runs.join(', ')} has launched is not verified in time: this run pays for ${counted(addresses, 'address')} of it again, at most`,
   }),
+  paid_since: define({
+    when: 'Since this run stopped, another with its history has paid for some of its addresses.',
+    example: { addresses: 30 },
+    sentence: ({ addresses }) =>
+      `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped: this run does not send ${addresses === 1 ? 'it' : 'them'}`,
+  }),
+  paid_since_again: define({
+    when: 'The same, and the run keeps its plan: it has a budget (`--max-credits`), which a new plan would count from zero, or `--on-change stop`.',
+    isWarning: true,
+    example: { addresses: 30 },
+    sentence: ({ addresses }) =>
+      `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped, and this run pays for ${addresses === 1 ? 'it' : 'them'} again; ${optionName('onChange')} carry leaves ${addresses === 1 ? 'it' : 'them'} out, and counts ${optionName('maxCredits')} from zero`,
+  }),
   results_owed: define({
     when: 'Results of the run before are paid for and could not be read: they are asked for again.',
     isWarning: true,

@@ -11,7 +11,7 @@ import {
 import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
 import { defaults } from '../../driver/driver-options.js';
-import { carriedUuids } from '../resume/earlier-results.js';
+import { uuidsOf } from '../resume/earlier-results.js';
 import type { DriveRunOptions } from './run-batches.js';
 
 interface ExportedBatch {
@@ -106,7 +106,7 @@ export class RunDeletions {
       )
       .map(({ run }) => run.id);
     if (ids.length === 0) return;
-    const used = new Set([...carriedUuids(earlier), ...this.#log.uuids()].map(uuidKey));
+    const used = new Set([...uuidsOf(earlier), ...this.#log.uuids()].map(uuidKey));
     const names = await deleteUnwanted(
       client,
       ({ name, batch_uuid: uuid }) =>

@@ -13,7 +13,7 @@ import type { Recall } from '../../plan/result-cache.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunState } from '../../stores/run-state.js';
-import { carriedUuids } from '../resume/earlier-results.js';
+import { uuidsOf } from '../resume/earlier-results.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
 /** The journal's note of the used history. */
@@ -150,7 +150,7 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
   const { state, recalledPath, files, seed, history } = options;
   const withOrigin = wantsOrigin(options.columns);
   const { plan, earlier } = state;
-  const launchedByRun = carriedUuids(earlier);
+  const launchedByRun = uuidsOf(earlier);
   if (plan) {
     const entry = plan.recalled;
     if (!entry) return undefined;

@@ -11,7 +11,7 @@ import { entryOf } from '../../stores/run-state.js';
 import type { ComparedRun } from '../options/run-options.js';
 import { readRecalled } from '../planning/recalled-results.js';
 import type { CarriedRun } from '../reporting/run-progress.js';
-import { carriedUuids } from './earlier-results.js';
+import { uuidsOf } from './earlier-results.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
 /** A run whose list has changed. */
@@ -126,7 +126,7 @@ async function measureUse(
   if (recalled && store.state.earlier.length > 0) {
     const seed = Buffer.from(state.run.seed, 'hex');
     const entries = await readRecalled(run.files, store.recalledPath, seed, recalled);
-    const launchedByRun = carriedUuids(store.state.earlier);
+    const launchedByRun = uuidsOf(store.state.earlier);
     entries.forEach((hash, place) => {
       if (!launchedByRun.has(entries.origin(entries.originAt(place)).batchUuid)) return;
       if (entries.outcome(entries.outcomeAt(place)).verification === 'failed') {

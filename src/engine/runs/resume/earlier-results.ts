@@ -4,8 +4,9 @@ import { AddressTable, type HashWords } from '../../../platform/hashing/address-
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
-import type { Batch } from '../../batches/batch.js';
-import { collectLaunched } from '../../driver/collect-launched.js';
+import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
+import { groupNumber } from '../../addresses/address.js';
+import { collectLaunched, keysOf } from '../../driver/collect-launched.js';
 import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
 import { NumberList } from '../../plan/address-book.js';
@@ -14,7 +15,12 @@ import { resultsOf } from '../../plan/result-join.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
-import { type EarlierRun, hasPaid } from '../../stores/run-state.js';
+import {
+  type EarlierRun,
+  hasPaid,
+  type JournaledBatches,
+  type RunState,
+} from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
@@ -60,8 +66,9 @@ export async function keepCarried(options: CarriedOptions, history: History): Pr
     if (earlier.isKept) await history.keep(earlier);
 }
 
-export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
-  const state = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.state));
+/** Those that may have been launched. */
+export function uuidsOf(runs: readonly JournaledBatches[]): ReadonlySet<string> {
+  const state = runs.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.state));
   return new Set(
     state.flatMap((batch) => (mayHaveLaunched(batch) && 'uuid' in batch ? [batch.uuid ?? ''] : [])),
   );
@@ -158,12 +165,81 @@ export async function collectLeft(
   }
 }
 
+/** Addresses that runs which stopped, or were left, have launched: their results are not in the history yet. */
+class LaunchedElsewhere {
+  readonly #launched: readonly LaunchedBatch[];
+  readonly #table: AddressTable;
+  /** By the table's numbers. */
+  readonly #batches = new NumberList();
+  /** Those with addresses of this run, and how many. */
+  readonly found = new Map<LaunchedBatch, number>();
+
+  /** @param own batch_uuids of the run itself */
+  constructor(history: History, own: ReadonlySet<string>) {
+    this.#launched = history.takeLaunched(
+      this,
+      ({ run, batchUuid }) => run !== undefined && !own.has(batchUuid),
+    );
+    history.release(this);
+    this.#table = new AddressTable({ seed: history.seed });
+    for (const [number, batch] of this.#launched.entries()) {
+      for (const hash of batch.hashes()) {
+        if (this.#table.addHashed(hash) === this.#batches.length) this.#batches.push(number);
+      }
+    }
+  }
+
+  /** @returns whether it has the address */
+  note(hash: HashWords): boolean {
+    const place = this.#table.findHashed(hash);
+    const batch = place === -1 ? undefined : this.#launched[this.#batches.at(place)];
+    if (batch) this.found.set(batch, (this.found.get(batch) ?? 0) + 1);
+    return batch !== undefined;
+  }
+
+  get addresses(): number {
+    return [...this.found.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The state directories of their runs. */
+  get runs(): readonly string[] {
+    return [...new Set([...this.found.keys()].map(({ run }) => run ?? ''))];
+  }
+}
+
+/**
+ * Counts addresses of a run that is resumed which it has not launched, and another run with its history has
+ * since.
+ */
+export async function paidSince(
+  history: History,
+  batches: readonly Batch[],
+  { earlier, batches: states }: RunState,
+): Promise<number> {
+  const elsewhere = new LaunchedElsewhere(history, uuidsOf([...earlier, { batches: states }]));
+  const recall = history.recall(new OutcomeTable(), false);
+  const hash = new KeyHash(history.seed);
+  let count = 0;
+  const look = async (batch: Batch): Promise<void> => {
+    const state = states.get(batchLabel(batch))?.state;
+    if (state?.stage === 'split') for (const part of await halveBatch(batch)) await look(part);
+    else if (!state || !mayHaveLaunched(state)) {
+      for await (const key of keysOf(batch)) {
+        hash.hash(groupNumber(batch.group), key);
+        if (recall.outcomeOf(hash) !== -1 || elsewhere.note(hash)) count += 1;
+      }
+    }
+  };
+  for (const batch of batches) await look(batch);
+  return count;
+}
+
 interface BesideOthers {
   readonly run: ResolvedRun;
   readonly client: Client;
   readonly history: History | undefined;
-  /** batch_uuids of the run itself, from before its list changed. */
-  readonly own: ReadonlySet<string>;
+  /** Runs that it replaced. */
+  readonly earlier: readonly EarlierRun[];
 }
 
 export interface ListReading {
@@ -176,48 +252,27 @@ export interface ListReading {
  * their results are waited for, and the list is planned again with them.
  */
 export async function planBesideOthers(
-  { run, client, history, own }: BesideOthers,
+  { run, client, history, earlier }: BesideOthers,
   read: (given: ListReading) => Promise<PlannedInput>,
 ): Promise<PlannedInput> {
   if (!history) return read({});
-  const owner = {};
-  const launched = history.takeLaunched(
-    owner,
-    (batch) => batch.run !== undefined && !own.has(batch.batchUuid),
-  );
-  history.release(owner);
-  if (launched.length === 0) return read({});
-  const table = new AddressTable({ seed: history.seed });
-  const batches = new NumberList();
-  for (const [number, batch] of launched.entries()) {
-    for (const hash of batch.hashes()) {
-      if (table.addHashed(hash) === batches.length) batches.push(number);
-    }
-  }
-  const found = new Map<LaunchedBatch | undefined, number>();
-  const planned = await read({
-    onMissing(hash) {
-      const place = table.findHashed(hash);
-      if (place === -1) return;
-      const batch = launched[batches.at(place)];
-      found.set(batch, (found.get(batch) ?? 0) + 1);
-    },
-  });
+  const elsewhere = new LaunchedElsewhere(history, uuidsOf(earlier));
+  const planned = await read({ onMissing: (hash) => elsewhere.note(hash) });
+  const { found, runs, addresses } = elsewhere;
   if (found.size === 0) return planned;
-  const runs = [...new Set([...found.keys()].map((batch) => batch?.run ?? ''))];
-  const addresses = [...found.values()].reduce((sum, count) => sum + count, 0);
   const { onProgress, ...settings } = run;
   onProgress?.(noticed(notice('launched_elsewhere', { runs, addresses })));
+  const uuids = new Set([...found.keys()].map(({ batchUuid }) => batchUuid));
   try {
-    await collectLaunched(owner, {
+    await collectLaunched(elsewhere, {
       ...settings,
       history,
       service: client,
-      isWanted: (batch) => [...found.keys()].some((each) => each?.batchUuid === batch.batchUuid),
+      isWanted: ({ batchUuid }) => uuids.has(batchUuid),
       onLate: () => onProgress?.(noticed(notice('launched_elsewhere_late', { runs, addresses }))),
     });
   } finally {
-    history.release(owner);
+    history.release(elsewhere);
   }
   return read({ isAgain: true });
 }

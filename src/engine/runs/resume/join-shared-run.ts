@@ -175,7 +175,7 @@ export class SharedRun implements RunLocation {
         ...(await newRun(client, { ...run, ...(history && { history }) })),
         version: runningVersion,
       };
-      const beside = { run, client, history, own: new Set<string>() };
+      const beside = { run, client, history, earlier: [] };
       const plannedInput = await planBesideOthers(beside, async (given) => {
         const read = await this.#read(begunHere, history, given);
         await checkListSize({ ...run, history }, read.entry.rows);

@@ -17,9 +17,9 @@ import { beginRun, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import {
   carriedEntries,
-  carriedUuids,
   collectLeft,
   keepCarried,
+  paidSince,
   planBesideOthers,
 } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
@@ -158,7 +158,7 @@ export class DirectoryRun implements RunLocation {
     const takesUp = takesUpEarlier(state, this.run);
     if (isPlanned(state) && differing.length === 0) {
       const { plannedInput, change } = await this.#compare(state);
-      if (change === undefined && !takesUp) {
+      if (change === undefined && !takesUp && !(await this.#isPlannedAnew(plannedInput))) {
         return { entry: state.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
       await checkListSize(this.run, plannedInput.entry.rows);
@@ -166,6 +166,17 @@ export class DirectoryRun implements RunLocation {
     }
     if (!this.#isOver) await retryEarlier(this.#settling(client));
     return this.#begin(client, service);
+  }
+
+  /** Whether it is planned again without what another run with its history has paid for since. */
+  async #isPlannedAnew({ batches }: PlannedInput): Promise<boolean> {
+    const { history, maxCredits, onChange, onProgress } = this.run;
+    const addresses = history ? await paidSince(history, batches, this.store.state) : 0;
+    if (addresses === 0) return false;
+    // A run that replaces another counts its budget from zero, which nobody may have asked for.
+    const isAnew = onChange === 'carry' || (onChange !== 'stop' && maxCredits === undefined);
+    onProgress?.(noticed(notice(isAnew ? 'paid_since' : 'paid_since_again', { addresses })));
+    return isAnew;
   }
 
   async planOffline(): Promise<OfflinePlan | undefined> {
@@ -190,8 +201,8 @@ export class DirectoryRun implements RunLocation {
         });
     const source = await this.#adopt();
     const { history } = this.run;
-    const own = carriedUuids(this.store.state.earlier);
-    const beside = { run: this.run, client, history, own };
+    const { earlier } = this.store.state;
+    const beside = { run: this.run, client, history, earlier };
     const plannedInput = await planBesideOthers(beside, async ({ onMissing, ...given }) => {
       const read = await this.#read(entry, given, onMissing);
       await checkListSize(this.run, read.entry.rows);

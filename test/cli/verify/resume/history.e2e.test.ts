@@ -242,9 +242,31 @@ describe('what the run of another list has launched', () => {
       const paid = (await chargesOf(service)).map(({ address }) => address);
       expect(new Set(paid).size).toBe(paid.length);
     }
-    expect((await verify(service)).code).toBe(0);
+    const resumed = await verify(service);
+    expect(resumed.code, resumed.stderr).toBe(0);
     await expectPaidOnce(service, 50);
   });
+
+  it.each([
+    { options: [], notice: 'paid_since', paid: 50 },
+    { options: ['--max-credits', '100'], notice: 'paid_since_again', paid: 60 },
+    { options: ['--on-change', 'stop'], notice: 'paid_since_again', paid: 60 },
+    { options: ['--max-credits', '100', '--on-change', 'carry'], notice: 'paid_since', paid: 50 },
+  ])(
+    'a run that is resumed with $options learns it: $notice',
+    async ({ options, notice, paid }) => {
+      const { service } = await withService();
+      await twoLists();
+      expect((await verify(service, '--max-credits', '20')).code).toBe(5);
+      expect((await other(service)).code).toBe(0);
+      await expectPaidOnce(service, 40);
+      const resumed = await verify(service, ...options);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      expect(found(resumed, notice)).toMatchObject([{ addresses: 10 }]);
+      expect((await readFile(join(folder, 'out.csv'), 'utf8')).match(/,true,/g)).toHaveLength(40);
+      expect(await chargesOf(service)).toHaveLength(paid);
+    },
+  );
 
   it('is not waited for where the list has none of it', async () => {
     const clock = new ServiceClock();
