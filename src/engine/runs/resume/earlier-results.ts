@@ -23,7 +23,6 @@ import {
 } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
-import type { PlannedInput } from '../planning/plan-input.js';
 import { earlierBatches } from '../planning/batch-files.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -251,10 +250,10 @@ export interface ListReading {
  * Plans a new run. Where a run that stopped or was left has launched some of its addresses, they are paid for:
  * their results are waited for, and the list is planned again with them.
  */
-export async function planBesideOthers(
+export async function planBesideOthers<Planned>(
   { run, client, history, earlier }: BesideOthers,
-  read: (given: ListReading) => Promise<PlannedInput>,
-): Promise<PlannedInput> {
+  read: (given: ListReading) => Promise<Planned>,
+): Promise<Planned> {
   if (!history) return read({});
   const elsewhere = new LaunchedElsewhere(history, uuidsOf(earlier));
   const planned = await read({ onMissing: (hash) => elsewhere.note(hash) });
