@@ -121,8 +121,8 @@ function cacheFolder(): string | undefined {
     const existing = lstatSync(folder, { throwIfNoEntry: false });
     if (!existing) mkdirSync(folder, { mode: 0o700 });
     const stats = existing ?? lstatSync(folder);
-    const isOwn = uid === undefined || (stats.uid === uid && (stats.mode & 0o077) === 0);
-    return stats.isDirectory() && isOwn ? folder : undefined;
+    const isPrivate = uid === undefined || (stats.uid === uid && (stats.mode & 0o077) === 0);
+    return stats.isDirectory() && isPrivate ? folder : undefined;
   } catch {
     // A full or read-only disk.
     return undefined;

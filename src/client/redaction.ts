@@ -1,3 +1,4 @@
+import { isObject } from '../platform/check-options.js';
 import { isDeeperThan, parseJson } from '../platform/json.js';
 
 const mostCharacters = 500;
@@ -108,17 +109,15 @@ function wordsOf(body: unknown): string | undefined {
   if (typeof body === 'string') return body;
   if (!isObject(body)) return undefined;
   const members = ['message', 'detail', 'error'].map((name): unknown => Reflect.get(body, name));
-  const message = members.find((value) => typeof value === 'string' || isObject(value));
+  const message = members.find(
+    (value) => typeof value === 'string' || Array.isArray(value) || isObject(value),
+  );
   const issues: unknown = Reflect.get(body, 'errors');
   const words = [
     Array.isArray(message) ? issuesWords(message) : wordsOf(message),
     Array.isArray(issues) ? issuesWords(issues) : undefined,
   ].filter((each) => each !== undefined);
   return words.length === 0 ? undefined : words.filter(Boolean).join(': ');
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function issuesWords(issues: readonly unknown[]): string {

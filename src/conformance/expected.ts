@@ -1,3 +1,4 @@
+import { isObject } from '../platform/check-options.js';
 import type { Answer } from './exchange.js';
 
 /*
@@ -126,9 +127,8 @@ export function objectOf(answer: Answer, what: string): JsonObject {
 }
 
 export function asObject(value: unknown, what: string): JsonObject {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject) throw new Deviation(`${what}: no JSON object`);
-  return value as JsonObject;
+  if (!isObject(value)) throw new Deviation(`${what}: no JSON object`);
+  return value;
 }
 
 /** A body that must be a JSON array of objects. */

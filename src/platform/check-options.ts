@@ -141,7 +141,8 @@ export function checkValue(
   });
 }
 
-function isObject(value: unknown): value is object {
+/** Whether a value is an object and not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -7,11 +7,6 @@ interface BoundedBody {
   readonly isCut: boolean;
 }
 
-/** Whether a value is an object and not an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Reads a body into memory, up to a limit. */
 export async function readBounded(
   body: AsyncIterable<Uint8Array>,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type AsText, hasMethod, type Wanted } from './check-options.js';
+import { type AsText, hasMethod, isObject, type Wanted } from './check-options.js';
 
 /** The same, required. */
 export function required(wanted: Wanted): Wanted {
@@ -86,7 +86,7 @@ export const called: Wanted = {
 
 export const record: Wanted = {
   what: 'an object',
-  isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  isRight: isObject,
 };
 
 export const filePath: Wanted = { what: 'the path of a file', isRight: isText };

@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../platform/json.js';
+import { isObject } from '../platform/check-options.js';
 
 /** A requirement of a source or a sink, for any test runner. */
 export interface Check {

@@ -204,10 +204,11 @@ async function offerToResume(
   { person, reporter }: GuideContext,
 ): Promise<readonly AddedOption[] | undefined> {
   const stateDir = stateDirectoryOf(locationOf(output, input), input);
-  const own = stateDir === undefined ? undefined : await findStatus(stateDir);
+  const known = stateDir === undefined ? undefined : await findStatus(stateDir);
   const unfinished =
-    (own?.isFinished === false && own.input === list ? await paidRunOf(own, input) : undefined) ??
-    (await findPaidElsewhere(list, stateDir, input));
+    (known?.isFinished === false && known.input === list
+      ? await paidRunOf(known, input)
+      : undefined) ?? (await findPaidElsewhere(list, stateDir, input));
   if (!unfinished) return undefined;
   if (unfinished.refusal !== undefined) throw new ConfigurationError(unfinished.refusal);
   const given = new Set(input.options.given().map(([name]) => name));
@@ -246,7 +247,7 @@ async function paidRunOf(
   if (paid === undefined) return undefined;
   const begunWith = (await optionsOfRun(status.stateDir)) ?? {};
   const { header, ...others } = begunWith;
-  const isLost = others['suppress'] === null && !options.has('suppress');
+  const lacksSuppressList = others['suppress'] === null && !options.has('suppress');
   const added = Object.entries(others).flatMap(([name, given]) => {
     const known = verifyOptions.find((each) => each.name === name)?.name;
     const values = Array.isArray(given) ? given : [given];
@@ -257,7 +258,7 @@ async function paidRunOf(
   });
   return {
     added: header === false ? [['no-header', true], ...added] : added,
-    ...(isLost && {
+    ...(lacksSuppressList && {
       refusal: `the unfinished run of ${startText(status.startedAt)} has paid ${paid}, and began with --suppress: give the same list again to resume it; nothing was sent`,
     }),
     question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}. Resume it? [Y/n]`,

@@ -265,8 +265,8 @@ export async function paidElsewhere(
   target: Target,
   options: ParsedOptions<'email' | 'phone'>,
 ): Promise<readonly Message[]> {
-  const own = stateDir === undefined ? undefined : await findStatus(stateDir);
-  if (target.kind === 'local' || own?.isFinished === false) return [];
+  const known = stateDir === undefined ? undefined : await findStatus(stateDir);
+  if (target.kind === 'local' || known?.isFinished === false) return [];
   const columns = new Set(namesOf([...options.texts('email'), ...options.texts('phone')]));
   const messages: Message[] = [];
   for (const run of await findOtherRuns(list, stateDir, cwd)) {

@@ -516,13 +516,13 @@ export const catalogue = {
         paid === 0
           ? nothing
           : `${grouped(used)} of ${counted(paid, 'paid address')} ${areOrIs(used)} used again, and not paid again${used < paid ? '; the others are kept until this run ends' : ''}`;
-      const lost =
+      const failures =
         failed === 0
           ? ''
           : `; its batches with ${counted(failed, 'address')} failed after their launch, which may be paid`;
       const wait =
         unfinished === 0 ? '' : `; first the run finishes ${counted(unfinished, 'launched batch')}`;
-      return `${what}: ${again}${lost}${wait}`;
+      return `${what}: ${again}${failures}${wait}`;
     },
   }),
   going_on: info({
@@ -569,13 +569,13 @@ export const catalogue = {
     variants: [{ input: 'list.xlsx', unit: 'row', first: 83 }],
     sentence({ input, unit, count, first }) {
       const from = first === undefined ? '' : ` (row ${first}${count > 1 ? ' and below' : ''})`;
-      const lost =
+      const left =
         first === undefined
           ? `, and only an output of all rows in the same format has ${count === 1 ? 'it' : 'them'}`
           : `, and ${areOrIs(count)} not in the output`;
       return count === 1
-        ? `${input}: the last ${unit}${from} is read as a footer, not as a row${lost}; --skip-footer 1 confirms this, --skip-footer 0 reads it as a row`
-        : `${input}: the last ${count} ${unit}s${from} are read as a footer, not as rows${lost}; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`;
+        ? `${input}: the last ${unit}${from} is read as a footer, not as a row${left}; --skip-footer 1 confirms this, --skip-footer 0 reads it as a row`
+        : `${input}: the last ${count} ${unit}s${from} are read as a footer, not as rows${left}; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`;
     },
   }),
   reading: info({

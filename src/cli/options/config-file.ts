@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
+import { isObject } from '../../platform/check-options.js';
 import { describeSystemError } from '../../platform/text/system-errors.js';
 import { ConfigurationError } from '../../index.js';
 import type { OptionDefinition, ParsedOptions } from '../command.js';
@@ -50,14 +51,10 @@ async function readConfig(file: string): Promise<Readonly<Record<string, unknown
   } catch (cause) {
     throw new ConfigurationError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
   }
-  if (isRecord(value)) return value;
+  if (isObject(value)) return value;
   throw new ConfigurationError(
     `${file} must hold one JSON object, such as {"email": ["email"], "country": "US"}`,
   );
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function valuesOf(

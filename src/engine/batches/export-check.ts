@@ -1,5 +1,5 @@
 import type { MatchedExport } from '../results/match-export.js';
-import { isSurelyWellFormed } from '../addresses/looks-like.js';
+import { isSurelyWellFormed } from '../addresses/cell-form.js';
 import { type Batch, readLines } from './batch.js';
 
 /** Counts of an export against its batch. */

@@ -1,4 +1,4 @@
-import { addressesIn, cellForm, looksLike } from '../addresses/looks-like.js';
+import { addressesIn, cellForm, looksLike } from '../addresses/cell-form.js';
 import { emailLine } from '../addresses/email.js';
 import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
 import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-digits.js';

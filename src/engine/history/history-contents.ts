@@ -7,7 +7,7 @@ import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entr
 import { type Frame, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { createKeyLookup } from './history-lookup.js';
 import { LaunchedBatches } from './launched-batches.js';
-import { PastRuns } from './past-runs.js';
+import { FinishedRuns } from './finished-runs.js';
 
 /** Superseded entries are dropped once they are as many as the others. */
 const leastSuperseded = 50_000;
@@ -17,7 +17,7 @@ export class HistoryContents {
   readonly head: HistoryHead;
   /** Size of the torn write that was dropped from the end of the file. */
   readonly cutBytes: number;
-  readonly runs: PastRuns;
+  readonly runs: FinishedRuns;
   readonly launched: LaunchedBatches;
   readonly #path: string;
   readonly #seed: Uint8Array;
@@ -33,7 +33,7 @@ export class HistoryContents {
       readonly head: HistoryHead;
       readonly cutBytes: number;
       readonly entries: HistoryEntries;
-      readonly runs: PastRuns;
+      readonly runs: FinishedRuns;
       readonly launched: LaunchedBatches;
     },
   ) {
@@ -59,7 +59,7 @@ export class HistoryContents {
     service: string,
   ): Promise<HistoryContents> {
     const entries = new HistoryEntries(key.seed);
-    const runs = new PastRuns();
+    const runs = new FinishedRuns();
     const launched = new LaunchedBatches();
     const opened = await onDisk(`use the history ${path}`, async () =>
       HistoryFile.open(

@@ -38,7 +38,7 @@ import {
   type HistoryStats,
 } from './history-lookup.js';
 import { launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
-import { listOf, runFrame, oddShares, pastRunOf, type ListSource } from './past-runs.js';
+import { listOf, runFrame, oddShares, finishedRunOf, type ListSource } from './finished-runs.js';
 
 /**
  * Results of earlier runs in one file: for each address a keyed hash and its latest result, never the
@@ -249,7 +249,7 @@ export class History implements ResultHistory {
     const runs = this.#contents.runs.before(id, listOf(source));
     // One empty night does not make the next one unusual.
     const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
-    const run = pastRunOf(summary, this.#clock.wallNow());
+    const run = finishedRunOf(summary, this.#clock.wallNow());
     return { previous, runs, odd: oddShares(run, runs) };
   }
 
@@ -259,7 +259,7 @@ export class History implements ResultHistory {
    * @throws OutputError
    */
   async keepRun(id: string, source: ListSource, summary: Summary): Promise<void> {
-    const [list, figures] = [listOf(source), pastRunOf(summary, this.#clock.wallNow())];
+    const [list, figures] = [listOf(source), finishedRunOf(summary, this.#clock.wallNow())];
     const frame = runFrame({ id, list, figures });
     await this.#contents.append(frame);
   }

@@ -4,7 +4,7 @@ import {
   groupNumber,
   type BatchGroup,
 } from '../addresses/address.js';
-import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/looks-like.js';
+import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/cell-form.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import {
   missingPlusSign,
@@ -38,9 +38,9 @@ import {
   hasCallingCode,
   addCell,
   addMissingPlusSign,
-  createLooks,
-  type ColumnLooks,
-} from '../columns/column-looks.js';
+  createProfile,
+  type ColumnProfile,
+} from '../columns/column-profile.js';
 import type { Suppressed } from './suppressed.js';
 import {
   isBlank,
@@ -101,7 +101,7 @@ export class CellReader {
   #rows = 0;
   #rowsBefore = 0;
   /** By verified column. */
-  readonly looks: readonly ColumnLooks[];
+  readonly profiles: readonly ColumnProfile[];
   readonly callingCodes: CallingCodeCounts = { filled: 0, found: 0 };
 
   constructor(options: {
@@ -115,7 +115,7 @@ export class CellReader {
     this.#countries = new RowCountries(options.country);
     this.#ofEmails = options.country.ofEmails;
     const { only } = this.#countries;
-    this.looks = options.columns.map(({ type }) => createLooks(type, only));
+    this.profiles = options.columns.map(({ type }) => createProfile(type, only));
     // With an earlier plan no cell is read, and there are no columns.
     this.rowsAtOnce = Math.max(1, Math.floor(cellsAhead / Math.max(1, options.columns.length)));
     const places = this.rowsAtOnce * options.columns.length;
@@ -215,7 +215,7 @@ export class CellReader {
     if (!looksLikeEmail(bytes, start, end)) return false;
     const key = this.#table.room(plainKeyBytes);
     if (!writePlainKey(bytes, start, end, key)) return false;
-    addCell(this.#looksOf(index), true);
+    addCell(this.#profileOf(index), true);
     if (this.#suppressed?.hasBytes('email', key, 0, end - start) === true) {
       this.#setReason(place, 'suppressed');
       return true;
@@ -256,16 +256,16 @@ export class CellReader {
     if (length === 0) return false;
     const number = (): string => numbers.toString('latin1', start, start + length);
     if (mayBeSideBySide(bytes, cellStart, cellEnd, count, family, number)) return false;
-    const looks = this.#looksOf(index);
-    addCell(looks, true);
+    const profile = this.#profileOf(index);
+    addCell(profile, true);
     const kind =
       mayMissPlusSign(plainDigits, count) && missingPlusSignOf(plainText(count), country);
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     // Digits sent as written have their calling code.
-    if (family && family === plan?.family) looks.callingCodes?.addDomestic(length === count);
-    else looks.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
-    if (looks.countryFit?.isNextExamined() === true) {
-      looks.countryFit.examine(chunk.text(row, position), country);
+    if (family && family === plan?.family) profile.callingCodes?.addDomestic(length === count);
+    else profile.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
+    if (profile.countryFit?.isNextExamined() === true) {
+      profile.countryFit.examine(chunk.text(row, position), country);
     }
     const isSuppressed =
       this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true ||
@@ -294,9 +294,9 @@ export class CellReader {
       return;
     }
     const isAlike = looksLike(type, address, country);
-    addCell(this.#looksOf(index), isAlike, !isAlike && looksLikeOther(type, cell));
+    addCell(this.#profileOf(index), isAlike, !isAlike && looksLikeOther(type, cell));
     if (cell === invalidText && Array.isArray(chunk.value?.(row, position))) {
-      this.#looksOf(index).lists += 1;
+      this.#profileOf(index).lists += 1;
     }
     const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
@@ -304,7 +304,7 @@ export class CellReader {
       this.#setReason(place, address.reason);
       return;
     }
-    const { callingCodes, countryFit } = this.#looksOf(index);
+    const { callingCodes, countryFit } = this.#profileOf(index);
     callingCodes?.add(cell, address.line);
     if (countryFit?.isNextExamined() === true) countryFit.examine(cell, country);
     if (this.#isSuppressed(type, address.key, country)) {
@@ -328,14 +328,14 @@ export class CellReader {
   #addMissingPlusSign(index: number, kind: 'fixed' | 'mobile', chunk: RowChunk, row: number): void {
     const { position } = this.#columns[index] as VerifiedColumn;
     const number = chunk.number?.(row) ?? this.#rowsBefore + row + 1;
-    addMissingPlusSign(this.#looksOf(index), kind, {
+    addMissingPlusSign(this.#profileOf(index), kind, {
       cell: chunk.text(row, position),
       row: number,
     });
   }
 
-  #looksOf(column: number): ColumnLooks {
-    return this.looks[column] as ColumnLooks;
+  #profileOf(column: number): ColumnProfile {
+    return this.profiles[column] as ColumnProfile;
   }
 
   #group(column: number, country: CountryCode): NumberedGroup {

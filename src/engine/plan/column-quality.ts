@@ -1,9 +1,9 @@
 import {
   ambiguousCountryOf,
-  type ColumnLooks,
+  type ColumnProfile,
   type ForeignNumbers,
   type UnfitNumbers,
-} from '../columns/column-looks.js';
+} from '../columns/column-profile.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { Plan } from './plan.js';
@@ -65,7 +65,7 @@ export interface DoubtOptions {
  */
 export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
   const ofLists = plan.layout.columns.find((_, index) => {
-    const { filled, lists } = plan.planner.cells.looks[index] ?? { filled: 0, lists: 0 };
+    const { filled, lists } = plan.planner.cells.profiles[index] ?? { filled: 0, lists: 0 };
     return lists * 2 > filled;
   });
   if (ofLists) {
@@ -75,14 +75,14 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
     );
   }
   return plan.layout.columns.flatMap(({ name, type }, index) => {
-    const looks = plan.planner.cells.looks[index];
-    if (!looks) return [];
-    const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = looks;
-    const foreign = looks.callingCodes?.foreign();
-    const isExplained = malformed * 2 > filled || isPlusMissing(looks);
-    const unfit = isExplained ? undefined : looks.countryFit?.unfit();
-    const only = looks.callingCodes?.country;
-    const found = ambiguousCountryOf(looks);
+    const profile = plan.planner.cells.profiles[index];
+    if (!profile) return [];
+    const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = profile;
+    const foreign = profile.callingCodes?.foreign();
+    const isExplained = malformed * 2 > filled || isPlusMissing(profile);
+    const unfit = isExplained ? undefined : profile.countryFit?.unfit();
+    const only = profile.callingCodes?.country;
+    const found = ambiguousCountryOf(profile);
     const ambiguousCountry = only === undefined || found === only ? undefined : found;
     if (!isExplained && !foreign && !unfit) return [];
     return [
@@ -112,7 +112,7 @@ export function isPlusMissing({
   filled,
   ambiguous,
   ambiguousMobiles: mobiles,
-}: ColumnLooks): boolean {
+}: ColumnProfile): boolean {
   return ambiguous * 2 > filled || (mobiles > 1 && mobiles * 20 >= filled);
 }
 

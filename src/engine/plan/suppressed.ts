@@ -6,7 +6,7 @@ import { AddressTable } from '../../platform/hashing/address-table.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { trimCell } from '../addresses/address.js';
 import { emailLine } from '../addresses/email.js';
-import { emailsIn, holdsOneAddress } from '../addresses/looks-like.js';
+import { emailsIn, holdsOneAddress } from '../addresses/cell-form.js';
 import { planOf } from '../addresses/phone/numbering-plan.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';

@@ -23,9 +23,9 @@ export interface ExportParserOptions {
   /**
    * Called for every record, in the export's order, also for repeated addresses.
    *
-   * @param own the record's own address, where it differs from its key
+   * @param memberAddress the record's own address, where it differs from its key
    */
-  readonly onRecord: (address: string, outcomeId: number, own?: string) => void;
+  readonly onRecord: (address: string, outcomeId: number, memberAddress?: string) => void;
   /**
    * Called for each unexpected key. A record that is not wanted is counted and not kept: the sender of an
    * export must not decide how much memory it takes.
@@ -79,9 +79,9 @@ class ExportParser {
   readonly #outcomes: OutcomeTable;
   readonly #onRecord: ExportParserOptions['onRecord'];
   /** Name of the member with a record's own address. */
-  readonly #ownName: Buffer;
+  readonly #memberName: Buffer;
   /** Its position in the previous record. */
-  #ownAt = 0;
+  #memberAt = 0;
   readonly #isWanted: (address: string) => boolean;
   readonly #expected: ExportParserOptions['expected'];
   readonly #maxKeyBytes: number;
@@ -102,7 +102,7 @@ class ExportParser {
 
   constructor(options: ExportParserOptions) {
     this.#type = options.type;
-    this.#ownName = Buffer.from(options.type);
+    this.#memberName = Buffer.from(options.type);
     this.#outcomes = options.outcomes;
     this.#onRecord = options.onRecord;
     this.#isWanted = options.isWanted ?? (() => true);
@@ -201,10 +201,10 @@ class ExportParser {
       if (outcome === -1 || known.end - at > this.#maxRecordBytes) return memberEnd;
       memberEnd = known.end;
       this.#records += 1;
-      const own = this.#otherAddress(bytes, keyStart, keyEnd, at, memberEnd);
-      if (number === -1) this.#onRecord(this.#key, outcome, own);
-      else if (own === undefined) expected?.onRecord(number, outcome);
-      else this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome, own);
+      const memberAddress = this.#otherAddress(bytes, keyStart, keyEnd, at, memberEnd);
+      if (number === -1) this.#onRecord(this.#key, outcome, memberAddress);
+      else if (memberAddress === undefined) expected?.onRecord(number, outcome);
+      else this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome, memberAddress);
     }
   }
 
@@ -228,12 +228,12 @@ class ExportParser {
         if (end - start > this.#maxKeyBytes || recordBytes > this.#maxRecordBytes) return memberEnd;
         const outcome = members[at + 4] as number;
         const nextAt = keyAt + end - start;
-        const own =
+        const memberAddress =
           members[at + 5] === 1
             ? undefined
             : this.#otherAddress(bytes, start, end, recordStart, recordEnd);
-        if (keys === undefined) this.#takeAlike(bytes, view, start, end, outcome, own);
-        else this.#take(keys.slice(keyAt, nextAt), outcome, own);
+        if (keys === undefined) this.#takeAlike(bytes, view, start, end, outcome, memberAddress);
+        else this.#take(keys.slice(keyAt, nextAt), outcome, memberAddress);
         keyAt = nextAt;
         memberEnd = recordEnd;
       }
@@ -246,11 +246,11 @@ class ExportParser {
     start: number,
     end: number,
     outcome: number,
-    own: string | undefined,
+    memberAddress: string | undefined,
   ): void {
     const number = this.#expected?.keys.take(view, start, end) ?? -1;
-    if (number === -1 || own !== undefined) {
-      this.#take(bytes.toString('latin1', start, end), outcome, own);
+    if (number === -1 || memberAddress !== undefined) {
+      this.#take(bytes.toString('latin1', start, end), outcome, memberAddress);
       return;
     }
     this.#records += 1;
@@ -258,9 +258,9 @@ class ExportParser {
   }
 
   /** Takes a record that need not be remembered. */
-  #take(key: string, outcome: number, own: string | undefined): void {
+  #take(key: string, outcome: number, memberAddress: string | undefined): void {
     this.#records += 1;
-    if (this.#isWanted(key)) this.#onRecord(key, outcome, own);
+    if (this.#isWanted(key)) this.#onRecord(key, outcome, memberAddress);
     else this.#unwanted += 1;
   }
 
@@ -275,22 +275,22 @@ class ExportParser {
     start: number,
     end: number,
   ): string | undefined {
-    const from = start + this.#ownAt;
+    const from = start + this.#memberAt;
     const length = keyEnd - keyStart;
     if (bytes[from - 1] === json.quote && bytes[from + length] === json.quote) {
       let at = 0;
       while (at < length && bytes[from + at] === bytes[keyStart + at]) at += 1;
       if (at === length) return undefined;
     }
-    const own = this.#ownAddress(bytes.subarray(start, end));
-    return own === bytes.toString('latin1', keyStart, keyEnd) ? undefined : own;
+    const memberAddress = this.#memberAddress(bytes.subarray(start, end));
+    return memberAddress === bytes.toString('latin1', keyStart, keyEnd) ? undefined : memberAddress;
   }
 
   /** @param record valid JSON */
-  #ownAddress(record: Buffer): string | undefined {
-    const range = findTextMember(record, this.#ownName);
+  #memberAddress(record: Buffer): string | undefined {
+    const range = findTextMember(record, this.#memberName);
     if (!range) return undefined;
-    this.#ownAt = range.start;
+    this.#memberAt = range.start;
     const text = record.toString('utf8', range.start, range.end);
     return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
   }
@@ -325,8 +325,8 @@ class ExportParser {
     }
     this.#records += 1;
     const { bytes, start, end } = this.#token;
-    const own = this.#ownAddress(bytes.subarray(start, end));
-    this.#onRecord(this.#key, outcome, own === this.#key ? undefined : own);
+    const memberAddress = this.#memberAddress(bytes.subarray(start, end));
+    this.#onRecord(this.#key, outcome, memberAddress === this.#key ? undefined : memberAddress);
   }
 
   #parseValue(): Record<string, unknown> {

@@ -118,9 +118,9 @@ class Match {
         ...this.#options,
         ...(keys && { expected: { keys, onRecord: stage } }),
         isWanted: (key) => this.#isWanted(key),
-        onRecord: (key, outcome, own) => {
+        onRecord: (key, outcome, memberAddress) => {
           const found = this.#candidatesOf(key);
-          const meant = this.#meaningOf(own, found);
+          const meant = this.#meaningOf(memberAddress, found);
           if (meant !== 'same') this.doubtful += 1;
           if (meant === 'other') return;
           if (typeof found === 'number') this.#stage(found, outcome);
@@ -141,9 +141,11 @@ class Match {
    * The key decides. If the record's own address is not in the batch, it may be another form of the key: the
    * record counts, and is reported. If it is another address of the batch, the record is that one's.
    */
-  #meaningOf(own: string | undefined, found: Candidates): 'same' | 'other' | 'unknown' {
-    if (own === undefined) return 'same';
-    const numbers = listOf(this.#addresses.candidates(own)).filter((number) => number !== -1);
+  #meaningOf(memberAddress: string | undefined, found: Candidates): 'same' | 'other' | 'unknown' {
+    if (memberAddress === undefined) return 'same';
+    const numbers = listOf(this.#addresses.candidates(memberAddress)).filter(
+      (number) => number !== -1,
+    );
     if (numbers.length === 0) return 'unknown';
     return numbers.some((number) => listOf(found).includes(number)) ? 'same' : 'other';
   }
@@ -162,9 +164,10 @@ class Match {
     await readExport(await open(), {
       ...this.#options,
       isWanted: (key) => this.#isWanted(key),
-      onRecord: (key, outcome, own) => {
+      onRecord: (key, outcome, memberAddress) => {
         const found = this.#candidatesOf(key);
-        if (this.#meaningOf(own, found) !== 'other') claims.add(key, listOf(found), outcome);
+        if (this.#meaningOf(memberAddress, found) !== 'other')
+          claims.add(key, listOf(found), outcome);
       },
     });
     for (const number of contested) {

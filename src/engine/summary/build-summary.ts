@@ -162,13 +162,13 @@ export function columnHints(
 ): ColumnHints {
   const forms = refused.forms(column);
   const domains = misspelt.of(column);
-  const looks = plan.planner.cells.looks[column];
-  const foreign = looks?.callingCodes?.foreign();
+  const profile = plan.planner.cells.profiles[column];
+  const foreign = profile?.callingCodes?.foreign();
   return {
     ...(forms && { forms }),
     ...(domains && { misspelt: domains }),
-    ...(looks &&
-      isPlusMissing(looks) && { ambiguous: looks.ambiguous, ambiguous_rows: looks.rows }),
+    ...(profile &&
+      isPlusMissing(profile) && { ambiguous: profile.ambiguous, ambiguous_rows: profile.rows }),
     ...(foreign && { foreign }),
   };
 }

@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import type { BatchTimes } from '../batches/batch-log.js';
 import type { Charge } from '../batches/status-answer.js';
-import type { ForeignNumbers } from '../columns/column-looks.js';
+import type { ForeignNumbers } from '../columns/column-profile.js';
 import type { Verdict } from '../results/outcome-table.js';
 import { type BatchState, isLaunchInDoubt, mayHaveLaunched } from '../batches/batch-state.js';
 
@@ -191,7 +191,7 @@ export interface BatchReport {
 }
 
 /** Stored counts of one type of a finished run. */
-export interface PastCounts {
+export interface FinishedCounts {
   /** Unique addresses: sent ones, and those in the history. */
   readonly addresses: number;
   /** Those in the history: not paid for again. */
@@ -203,15 +203,15 @@ export interface PastCounts {
 }
 
 /** The stored figures of a finished run, for comparison with later ones. */
-export interface PastRun {
+export interface FinishedRun {
   /** When it finished, as `2026-11-21T03:00:00.000Z`. */
   readonly finished_at: string;
   /** Rows that it read. */
   readonly rows: number;
   /** Its emails; `null` where none were verified. */
-  readonly email: PastCounts | null;
+  readonly email: FinishedCounts | null;
   /** Its phones; `null` where none were verified. */
-  readonly phone: PastCounts | null;
+  readonly phone: FinishedCounts | null;
 }
 
 /** A share that differs from earlier runs. */
@@ -231,9 +231,9 @@ export interface OddShare {
 /** Earlier runs of a list, and what is odd about this one. */
 export interface Comparison {
   /** The last run that had rows, else the last; `null` without an earlier run. */
-  readonly previous: PastRun | null;
+  readonly previous: FinishedRun | null;
   /** The latest runs before this one, 30 at most, oldest first. */
-  readonly runs: readonly PastRun[];
+  readonly runs: readonly FinishedRun[];
   /** Shares that differ from earlier runs. */
   readonly odd: readonly OddShare[];
 }

@@ -12,7 +12,7 @@ import type {
   TypeEstimate,
   UnfinishedRun,
 } from './summary.js';
-import type { ForeignNumbers } from '../columns/column-looks.js';
+import type { ForeignNumbers } from '../columns/column-profile.js';
 import type {
   BatchExport,
   BatchReport,
@@ -22,8 +22,8 @@ import type {
   CreditSummary,
   MisspeltCells,
   OddShare,
-  PastCounts,
-  PastRun,
+  FinishedCounts,
+  FinishedRun,
   TypeSummary,
   UnfitCells,
   UnknownCountry,
@@ -187,17 +187,17 @@ const batches = z.array(
   ),
 );
 
-const pastCounts = schemaOf<PastCounts>()(
+const finishedCounts = schemaOf<FinishedCounts>()(
   z.object({ addresses: count, from_history: count, verdicts, net_credits: z.number().nullable() }),
 );
 
 /** Schema of a finished run's stored figures. */
-export const pastRunSchema = schemaOf<PastRun>()(
+export const finishedRunSchema = schemaOf<FinishedRun>()(
   z.object({
     finished_at: dateTime,
     rows: count,
-    email: pastCounts.nullable(),
-    phone: pastCounts.nullable(),
+    email: finishedCounts.nullable(),
+    phone: finishedCounts.nullable(),
   }),
 );
 
@@ -213,8 +213,8 @@ const oddShare = schemaOf<OddShare>()(
 
 const compared = schemaOf<Comparison>()(
   z.object({
-    previous: pastRunSchema.nullable(),
-    runs: z.array(pastRunSchema),
+    previous: finishedRunSchema.nullable(),
+    runs: z.array(finishedRunSchema),
     odd: z.array(oddShare),
   }),
 );

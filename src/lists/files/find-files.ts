@@ -218,11 +218,11 @@ function endOfSet(characters: readonly string[], start: number): number {
 /** `[a-c]`, or with a leading `!` or `^` any character not in it. */
 function setOf(characters: readonly string[]): Token {
   const isNegated = characters[0] === '!' || characters[0] === '^';
-  const own = isNegated ? characters.slice(1) : characters;
+  const members = isNegated ? characters.slice(1) : characters;
   const ranges: (readonly [from: string, to: string])[] = [];
-  for (let at = 0; at < own.length; at += 1) {
-    const from = own[at] as string;
-    const to = own[at + 1] === '-' ? own[at + 2] : undefined;
+  for (let at = 0; at < members.length; at += 1) {
+    const from = members[at] as string;
+    const to = members[at + 1] === '-' ? members[at + 2] : undefined;
     ranges.push([from, to ?? from]);
     if (to !== undefined) at += 2;
   }

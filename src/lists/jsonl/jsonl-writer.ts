@@ -41,14 +41,14 @@ class JsonlWriter implements RowsWriter {
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
-    const own = copiedRows(chunk);
+    const copied = copiedRows(chunk);
     for (let row = from; row < to; row += 1) {
       const members: Buffer[] = [];
       for (let column = 0; column < width; column += 1) {
         members.push(this.#members.of(column, outcomes[(row - from) * width + column]));
       }
       if (this.#owesLineEnd) this.#block.put(lineFeed);
-      if (own) this.#copyRow(own, row, members);
+      if (copied) this.#copyRow(copied, row, members);
       else this.#encodeRow(chunk, row, members);
     }
     await this.#block.settle();
@@ -71,11 +71,11 @@ class JsonlWriter implements RowsWriter {
 
   #encodeRow(chunk: RowChunk, row: number, members: readonly Buffer[]): void {
     const cells = this.#rows.read(chunk, row);
-    const own = chunk.path
+    const cellMembers = chunk.path
       ? nestedMembers(chunk, cells)
       : this.#names.map((name, column) => `${name}:${jsonCell(cells[column])}`).join(',');
-    this.#block.put(Buffer.from(`{${own}`));
-    this.#putMembers(members, own === '');
+    this.#block.put(Buffer.from(`{${cellMembers}`));
+    this.#putMembers(members, cellMembers === '');
     this.#block.put(closing);
     this.#block.put(lineFeed);
     this.#owesLineEnd = false;
@@ -109,8 +109,8 @@ export const jsonlWriting: FormatWriting = {
 };
 
 function copiedRows(chunk: RowChunk): JsonlChunk | undefined {
-  const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
-  return own instanceof JsonlChunk ? own : undefined;
+  const copied = chunk instanceof CombinedChunk ? chunk.copied : chunk;
+  return copied instanceof JsonlChunk ? copied : undefined;
 }
 
 /** The members of a row whose cells come from nested objects, as JSON without the braces. */

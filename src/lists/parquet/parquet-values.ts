@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isObject } from '../../platform/json.js';
+import { isObject } from '../../platform/check-options.js';
 import type { SchemaElement } from 'hyparquet';
 import { printDays, printTime, printTimestamp, printInterval } from '../rows/values/civil-time.js';
 import { bufferOf, printDecimal, shortSingle, textOfBytes } from '../rows/values/print-value.js';

@@ -96,12 +96,12 @@ class ParquetRowsWriter implements RowsWriter {
     const { chunk, from, to, outcomes, width } = rows;
     const columns = this.#columns;
     if (!this.#copied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
-    const own = this.#options.opening.reading.header.length;
+    const inputColumns = this.#options.opening.reading.header.length;
     if (this.#copied && chunk instanceof ParquetChunk) this.#copied.add(chunk, from, to);
     else {
       for (let row = from; row < to; row += 1) {
         const cells = this.#rows.read(chunk, row);
-        for (let column = 0; column < own; column += 1) {
+        for (let column = 0; column < inputColumns; column += 1) {
           columns[column]?.values.push(cells[column] ?? null);
         }
       }
@@ -132,21 +132,21 @@ class ParquetRowsWriter implements RowsWriter {
   #makeColumns(): OutputColumn[] {
     const { opening, copies } = this.#options;
     const { header, kinds } = opening.reading;
-    const own = header.map((name, column) => ({
+    const columns = header.map((name, column) => ({
       name,
       form: parquetFormOrText(factsOfKind(kinds?.[column] ?? { name: 'text' })),
       ...copies?.[column],
       values: [],
     }));
-    const added = opening.added.map((columns, verified) =>
-      columns.map(({ name, kind }, at) => ({
+    const added = opening.added.map((fields, verified) =>
+      fields.map(({ name, kind }, at) => ({
         name,
         form: addedForm(kind),
         values: [],
         added: { verified, at },
       })),
     );
-    return [...own, ...added.flat()];
+    return [...columns, ...added.flat()];
   }
 
   async #writeGroup(): Promise<void> {
@@ -155,8 +155,8 @@ class ParquetRowsWriter implements RowsWriter {
     const whole = this.#copied?.isWhole === true ? this.#copied : undefined;
     const copied = (await whole?.copyGroup(bytes, async () => this.#send(bytes))) ?? [];
     if (!whole) await this.#copied?.load();
-    const own = this.#options.opening.reading.header.length;
-    const columnData = this.#columns.slice(whole ? own : 0).map((column, at) => {
+    const inputColumns = this.#options.opening.reading.header.length;
+    const columnData = this.#columns.slice(whole ? inputColumns : 0).map((column, at) => {
       const values = () => this.#valuesOf(column, at);
       // The writer's dictionary would merge 0.0 and -0.0.
       const isPlain =
@@ -230,9 +230,9 @@ class ParquetRowsWriter implements RowsWriter {
     const columns = this.#columns;
     return [
       { name: 'schema', num_children: columns.length },
-      ...columns.flatMap(({ name, form: { element: own }, elements }) => {
+      ...columns.flatMap(({ name, form: { element: ofCells }, elements }) => {
         if (elements) return form(elements);
-        const element: SchemaElement = { ...own, name, repetition_type: 'OPTIONAL' };
+        const element: SchemaElement = { ...ofCells, name, repetition_type: 'OPTIONAL' };
         // Text is passed as text; anything else is in stored form.
         return element.converted_type === 'UTF8' ? [element] : form([element]);
       }),

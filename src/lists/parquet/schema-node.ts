@@ -25,8 +25,8 @@ export function elementsToWrite(elements: readonly SchemaElement[]): SchemaEleme
 function flatten(node: SchemaNode, isBare: (node: SchemaNode) => boolean): SchemaElement[] {
   const { element, children } = node;
   const size = children.length === 0 ? {} : { num_children: children.length };
-  const own = children.length === 0 || isBare(node) ? { ...bare(element), ...size } : element;
-  return [own, ...children.flatMap((child) => flatten(child, isBare))];
+  const written = children.length === 0 || isBare(node) ? { ...bare(element), ...size } : element;
+  return [written, ...children.flatMap((child) => flatten(child, isBare))];
 }
 
 /** An element with its physical type alone. */

@@ -31,8 +31,8 @@ export class StoredGroup {
     const byName = new Map<string | undefined, ColumnChunk[]>();
     for (const chunk of group.columns) {
       const name = chunk.meta_data?.path_in_schema[0];
-      const own = byName.get(name);
-      if (own) own.push(chunk);
+      const sameName = byName.get(name);
+      if (sameName) sameName.push(chunk);
       else byName.set(name, [chunk]);
     }
     // Columns may share a name: their chunks come in order.

@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
-import { isObject } from '../../platform/json.js';
+import { isObject } from '../../platform/check-options.js';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
 import { JsonText } from '../rows/values/kinds.js';
 import { bufferOf, printDecimal, shortSingle } from '../rows/values/print-value.js';
@@ -40,13 +40,14 @@ function partReader(
   { children }: SchemaNode,
   readLeaf: (leaf: SchemaElement) => ReadLogical,
 ): ReadPart {
-  const typed = children.find(({ element }) => element.name === 'typed_value');
-  const readTyped = typed && typedReader(typed, readLeaf);
+  const node = children.find(({ element }) => element.name === 'typed_value');
+  const readTyped = node && typedReader(node, readLeaf);
   return (stored, names) => {
     if (!isObject(stored)) return undefined;
-    const { value, typed_value: own } = stored;
+    const { value, typed_value: typed } = stored;
     const whole = value instanceof Uint8Array ? readAt(bufferOf(value), 0, names) : undefined;
-    const typedValue = own === null || own === undefined ? undefined : readTyped?.(own, names);
+    const typedValue =
+      typed === null || typed === undefined ? undefined : readTyped?.(typed, names);
     if (typedValue === undefined) return whole;
     // An object whose other members have no columns.
     return isObject(whole) && isObject(typedValue) ? { ...whole, ...typedValue } : typedValue;

@@ -1,6 +1,6 @@
 import { OutputError, InputError, ConfigurationError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { checkValue } from '../../platform/check-options.js';
+import { checkValue, isObject } from '../../platform/check-options.js';
 import { withMethods } from '../../platform/option-kinds.js';
 import { closableChunks, type RowChunk, invalidText, type CellText } from './chunks/row-chunk.js';
 import type { Sink, SinkWriting } from './sink.js';
@@ -175,10 +175,6 @@ export function checkWriting(
       `cannot write ${name}: what its open() gives has no function ${method}()${next}`,
     );
   }
-}
-
-function isObject(given: unknown): given is object {
-  return typeof given === 'object' && given !== null;
 }
 
 function broken(name: string, what: string): InputError {

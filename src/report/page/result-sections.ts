@@ -155,8 +155,8 @@ function formOf({ form }: Example): Html {
   return form === '' ? nothing : html` <code>${form}</code>`;
 }
 
-type PastRun = NonNullable<NonNullable<Summary['compared']>['previous']>;
-type PastCounts = NonNullable<PastRun['email']>;
+type FinishedRun = NonNullable<NonNullable<Summary['compared']>['previous']>;
+type FinishedCounts = NonNullable<FinishedRun['email']>;
 
 const verdicts = ['valid', 'wrong', 'unknown', 'none'] as const;
 
@@ -185,14 +185,14 @@ export function earlierRuns(summary: Summary): Html {
   </section>`;
 }
 
-function figuresNow(summary: Summary, type: VerificationType): PastCounts | null {
+function figuresNow(summary: Summary, type: VerificationType): FinishedCounts | null {
   const counts = summary[type];
   return counts && { ...counts, net_credits: summary.credits[type]?.net ?? null };
 }
 
-function comparison(now: PastCounts, before: PastCounts): readonly Html[] {
+function comparison(now: FinishedCounts, before: FinishedCounts): readonly Html[] {
   const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
-  const line = (name: string, of: (figures: PastCounts) => string): Html =>
+  const line = (name: string, of: (figures: FinishedCounts) => string): Html =>
     html`<tr>
       <th scope="row">${name}</th>
       <td class="number">${of(now)}</td>
@@ -219,7 +219,7 @@ const mostDrawn = 30;
 const [width, height, gap] = [1000, 120, 4];
 
 /** A column for each run, the latest on the right, with stacked verdicts. */
-function runChart(type: VerificationType, runs: readonly PastCounts[]): Html {
+function runChart(type: VerificationType, runs: readonly FinishedCounts[]): Html {
   const step = width / runs.length;
   const bars = runs.flatMap((run, index) => {
     let top = height;
@@ -256,6 +256,6 @@ function runChart(type: VerificationType, runs: readonly PastCounts[]): Html {
   </figure>`;
 }
 
-function verified(figures: PastCounts): number {
+function verified(figures: FinishedCounts): number {
   return Object.values(figures.verdicts).reduce((sum, count) => sum + count, 0);
 }

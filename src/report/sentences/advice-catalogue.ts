@@ -1,4 +1,4 @@
-import type { ForeignNumbers } from '../../engine/columns/column-looks.js';
+import type { ForeignNumbers } from '../../engine/columns/column-profile.js';
 import type { CountryProblems } from '../../engine/summary/figures.js';
 import {
   optionName,

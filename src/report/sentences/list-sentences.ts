@@ -1,4 +1,4 @@
-import type { ForeignNumbers, UnfitNumbers } from '../../engine/columns/column-looks.js';
+import type { ForeignNumbers, UnfitNumbers } from '../../engine/columns/column-profile.js';
 import type { CountryProblems, UnknownCountry, OddShare } from '../../engine/summary/figures.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';

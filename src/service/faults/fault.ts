@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type OperationName, operations } from '../../contract/operations.js';
-import { checkConfig, isObject, readJsonText } from '../../platform/json.js';
+import { isObject } from '../../platform/check-options.js';
+import { checkConfig, readJsonText } from '../../platform/json.js';
 
 /** The longest delay of a timer. */
 const ms = z

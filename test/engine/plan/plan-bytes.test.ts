@@ -127,8 +127,8 @@ async function planned(chunk: RowChunk, country: CountryRule) {
     batches.push({ id, group, addresses, sizeBytes, checksum, lines: await linesOf(batch) });
   }
   const { counts, cells } = planning.planner;
-  const { looks } = cells;
-  return { tickets, batches, counts, looks, foreign: looks[1]?.callingCodes?.foreign() };
+  const { profiles } = cells;
+  return { tickets, batches, counts, profiles, foreign: profiles[1]?.callingCodes?.foreign() };
 }
 
 describe('Planner', () => {

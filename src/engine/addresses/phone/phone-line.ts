@@ -165,8 +165,11 @@ export function plainFamily(
   const from = prefixLength();
   // North America's international prefix occurs in numbers of all countries.
   if (from > 0 && digits[1] === one && digits[2] === one) return undefined;
-  const isOwn = from > 0 ? plan?.isPlainBehindZero(digits, count) : plan?.isPlain(digits, count);
-  return isOwn === true && plan?.family.isPlain(digits, from, count) ? plan.family : undefined;
+  const isOfCountry =
+    from > 0 ? plan?.isPlainBehindZero(digits, count) : plan?.isPlain(digits, count);
+  return isOfCountry === true && plan?.family.isPlain(digits, from, count)
+    ? plan.family
+    : undefined;
 }
 
 export const plainNumberBytes = 24;

@@ -11,7 +11,7 @@ import { withMembers } from '../../../lists/rows/guarded-ends.js';
 import { JsonText, type Kind } from '../../../lists/rows/values/kinds.js';
 import { printJson } from '../../../lists/rows/values/print-value.js';
 import { parseJson } from '../../../platform/json.js';
-import { addressesIn } from '../../addresses/looks-like.js';
+import { addressesIn } from '../../addresses/cell-form.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { notice } from '../../../platform/text/notices.js';
 import { limitedSource } from '../../../lists/rows/sources/derived-sources.js';

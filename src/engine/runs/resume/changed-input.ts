@@ -66,18 +66,18 @@ export async function judgeUse(
   };
 }
 
-/** @param lost paid addresses that the new list does not have, as far as known */
+/** @param unused paid addresses that the new list does not have, as far as known */
 export function refusalOf(
   { run, state, change }: Omit<ChangedRun, 'store'>,
   why: string,
-  lost = 0,
+  unused = 0,
 ): StateError {
   const known = state.run.decides['limit'];
   const isTrial = run.limit !== undefined && !(typeof known === 'number' && known < run.limit);
   const ways = [
     'put the old list and options back to go on',
     ...(isTrial ? [`name another ${optionName('sink')} for a trial beside that run`] : []),
-    `add ${optionName('onChange', 'carry')} to use what there is for the new one${lost > 0 ? `, which loses ${counted(lost, 'paid result')}` : ''}`,
+    `add ${optionName('onChange', 'carry')} to use what there is for the new one${unused > 0 ? `, which loses ${counted(unused, 'paid result')}` : ''}`,
     `start over with ${optionName('fresh')}, which pays for everything again`,
   ];
   return new StateError(

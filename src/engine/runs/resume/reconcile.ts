@@ -287,8 +287,8 @@ export function doubtfulState(isCopied: boolean): StateError {
 
 /** Whether an upload that may have been launched will give nothing, by its status. */
 function isUseless(state: BatchState, status: string): boolean {
-  const isLost = state.stage === 'failed' && state.reason === 'launch_lost';
-  return status === 'internal_error' || (isLost && status === 'parsing_content');
+  const isLaunchUnknown = state.stage === 'failed' && state.reason === 'launch_lost';
+  return status === 'internal_error' || (isLaunchUnknown && status === 'parsing_content');
 }
 
 function isElected(

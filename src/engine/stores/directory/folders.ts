@@ -42,12 +42,14 @@ export async function makeFolders(
 }
 
 /** Names that may be in a state directory: a kill leaves `input.again` and unfinished files. */
-const ownName =
+const stateFileName =
   /^(?:lock|journal|dropped|(?:batches|results)(?:\.\d+)?|tickets|partitions|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
 
 /** The directory is removed with its content when the run ends: a user's own folder must not be. */
 export function refuseForeign(path: string, names: readonly string[]): void {
-  const foreign = names.includes('lock') ? names.find((name) => !ownName.test(name)) : names[0];
+  const foreign = names.includes('lock')
+    ? names.find((name) => !stateFileName.test(name))
+    : names[0];
   if (foreign === undefined) return;
   throw new ConfigurationError(
     `${path} cannot be a state directory: it holds ${foreign}, which no run has put there; name a folder of its own`,

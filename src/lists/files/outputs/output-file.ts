@@ -121,24 +121,24 @@ async function createReplacement(
   const handle = await files.open(path, 'wx', 0o600).catch((error: unknown) => {
     throw systemErrorCode(error) === 'EEXIST' ? writtenByAnother() : error;
   });
-  const own = await handle.stat().catch(async (error: unknown) => {
+  const created = await handle.stat().catch(async (error: unknown) => {
     await handle.close().catch(ignore);
     throw error;
   });
 
   /** Another process may have put its own file at that path. */
-  const isOwn = async (): Promise<boolean> => {
+  const isUnchanged = async (): Promise<boolean> => {
     const found = await files.stat(path).catch((error: unknown) => {
       if (systemErrorCode(error) !== 'ENOENT') throw error;
     });
-    return found !== undefined && found.ino === own.ino && found.dev === own.dev;
+    return found !== undefined && found.ino === created.ino && found.dev === created.dev;
   };
   let isOpen = true;
   const abort = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
     await handle.close().catch(ignore);
-    if (await isOwn().catch(() => false)) await files.rm(path, { force: true }).catch(ignore);
+    if (await isUnchanged().catch(() => false)) await files.rm(path, { force: true }).catch(ignore);
   };
 
   return {
@@ -146,15 +146,15 @@ async function createReplacement(
     write: (bytes) => handle.writeFile(bytes),
     async finish() {
       try {
-        if (mode !== undefined) await takeOver(handle, own, { ...target.existing, mode });
+        if (mode !== undefined) await takeOver(handle, created, { ...target.existing, mode });
         // Where it cannot be opened to others it stays closed.
         else {
-          const most = mostOpen(noMoreOpenThan, own.gid);
+          const most = mostOpen(noMoreOpenThan, created.gid);
           await handle.chmod(await givenMode(`${path}.mode`, most, files)).catch(ignore);
         }
         await putInPlace(files, handle, { from: path, to: target.realPath }, async () => {
           await handle.close();
-          if (!(await isOwn())) throw writtenByAnother();
+          if (!(await isUnchanged())) throw writtenByAnother();
         });
       } catch (error) {
         await abort();
@@ -193,12 +193,12 @@ async function givenMode(
 /** Sets a file's mode, and its owner where permitted. */
 async function takeOver(
   handle: FileHandle,
-  own: { readonly uid: number; readonly gid: number },
-  { mode, uid = own.uid, gid = own.gid }: { mode: number; uid?: number; gid?: number },
+  created: { readonly uid: number; readonly gid: number },
+  { mode, uid = created.uid, gid = created.gid }: { mode: number; uid?: number; gid?: number },
 ): Promise<void> {
-  const isOwned = uid === own.uid && gid === own.gid;
+  const isOwner = uid === created.uid && gid === created.gid;
   const isKept =
-    isOwned ||
+    isOwner ||
     (await handle.chown(uid, gid).then(
       () => true,
       () => false,

@@ -256,10 +256,10 @@ function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
         ...given,
         verified: narrowedColumns(given.verified),
       });
-      const validateOwn = (chunk: RowChunk): void => {
+      const validateTable = (chunk: RowChunk): void => {
         if (sheets.includes(chunk.sheetName ?? '')) validator?.(narrowed(chunk));
       };
-      return validator && Object.assign(validateOwn, { end: async () => validator.end?.() });
+      return validator && Object.assign(validateTable, { end: async () => validator.end?.() });
     },
     async open(opening) {
       const reading = withMembers(opening.reading, { header });

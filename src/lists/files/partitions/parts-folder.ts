@@ -83,7 +83,7 @@ export async function createPartsFolder(
   const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
   const created = await stat(written).catch(fail);
   /** Another process of the run may have taken it for a killed one's. */
-  const isOwn = async (): Promise<boolean> => {
+  const isUnchanged = async (): Promise<boolean> => {
     const found = await stat(written).catch(() => undefined);
     return found?.ino === created.ino && found.dev === created.dev;
   };
@@ -92,7 +92,7 @@ export async function createPartsFolder(
     create: (name) => createOutputFile(join(written, name), { noMoreOpenThan }),
     async finish() {
       try {
-        if (!(await isOwn())) throw new Error('another process writes it at the same time');
+        if (!(await isUnchanged())) throw new Error('another process writes it at the same time');
         const existing = await stat(target).catch(() => undefined);
         await chmod(written, existing ? existing.mode & 0o7777 : mode);
         if (existing) await put(target, old);
@@ -109,7 +109,7 @@ export async function createPartsFolder(
     async abort() {
       if (!isOpen) return;
       isOpen = false;
-      if (!(await isOwn())) return;
+      if (!(await isUnchanged())) return;
       await rm(written, { recursive: true, force: true }).catch(() => undefined);
     },
   };

@@ -178,7 +178,8 @@ class PartsWriting implements SinkWriting {
   async #begin(): Promise<OpenPart> {
     const { format, writing, opening } = this.#options;
     // The first part's reports hold for all.
-    const own = this.#parts.length === 0 ? opening : { ...opening, onTextColumn: undefined };
+    const partOpening =
+      this.#parts.length === 0 ? opening : { ...opening, onTextColumn: undefined };
     const number = String(this.#parts.length + 1).padStart(5, '0');
     const isCompressed = format !== 'parquet';
     const name = `part-${this.#folder.mark ?? ''}${number}.${format}${isCompressed ? '.gz' : ''}`;
@@ -186,7 +187,7 @@ class PartsWriting implements SinkWriting {
     const output = measured(await this.#folder.create(name), size);
     const place = isCompressed ? createGzipOutput(output) : output;
     try {
-      return { name, size, place, writer: await writing.create(place, own), rows: 0 };
+      return { name, size, place, writer: await writing.create(place, partOpening), rows: 0 };
     } catch (error) {
       await place.abort();
       throw error;

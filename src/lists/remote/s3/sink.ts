@@ -101,22 +101,22 @@ export function s3PartsSink(url: string, options: PartsSinkOptions & S3Options):
   const folder: S3Address = { ...given, key: isFolder ? given.key : `${given.key}/` };
   const connect = lateS3(options);
   return sheetsSink(folder.key, (key) => {
-    const own = { ...folder, key };
-    const name = nameOfObject(own);
+    const address = { ...folder, key };
+    const name = nameOfObject(address);
     const fail = refuseWriting(name);
     return partsSinkAt(
       {
         name,
         async check() {
           const connected = await connect();
-          await refuseOthers(connected, own).catch(fail);
-          await tryUpload(connected, at(own, manifestName)).catch(fail);
+          await refuseOthers(connected, address).catch(fail);
+          await tryUpload(connected, at(address, manifestName)).catch(fail);
         },
         async open() {
           const connected = await connect();
-          await refuseOthers(connected, own).catch(fail);
-          await abortLeftUploads(connected, own, (left) => isOwn(own, left));
-          return new S3PartsFolder(connected, own, fail);
+          await refuseOthers(connected, address).catch(fail);
+          await abortLeftUploads(connected, address, (left) => isPart(address, left));
+          return new S3PartsFolder(connected, address, fail);
         },
       },
       options,
@@ -128,14 +128,14 @@ function at({ bucket, key }: S3Address, name: string): S3Address {
   return { bucket, key: key + name };
 }
 
-function isOwn({ key: prefix }: S3Address, key: string): boolean {
+function isPart({ key: prefix }: S3Address, key: string): boolean {
   const name = key.slice(prefix.length);
   return name === manifestName || partName.test(name);
 }
 
 async function refuseOthers(connection: S3Connection, folder: S3Address): Promise<void> {
   for await (const key of listKeys(connection, folder)) {
-    if (key === folder.key || isOwn(folder, key)) continue;
+    if (key === folder.key || isPart(folder, key)) continue;
     throw new ConfigurationError(
       `cannot write ${nameOfObject(folder)}: it holds something else than parts, which is not written over: name another`,
     );
@@ -183,7 +183,7 @@ class S3PartsFolder implements PartsFolder {
     const { client, sdk } = this.#connection;
     const earlier: string[] = [];
     for await (const key of listKeys(this.#connection, this.#folder)) {
-      if (isOwn(this.#folder, key) && !this.#uploads.has(key)) earlier.push(key);
+      if (isPart(this.#folder, key) && !this.#uploads.has(key)) earlier.push(key);
     }
     for (const key of earlier) {
       await client.send(new sdk.DeleteObjectCommand({ Bucket: this.#folder.bucket, Key: key }));

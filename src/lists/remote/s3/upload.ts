@@ -143,12 +143,12 @@ async function abortUpload(
  * Aborts uploads of killed processes. Never fails: where listing is forbidden, a rule of the bucket has to do
  * it.
  *
- * @param isOwn whether only this output writes the key
+ * @param isOfOutput whether only this output writes the key
  */
 export async function abortLeftUploads(
   connection: S3Connection,
   { bucket, key: prefix }: S3Address,
-  isOwn: (key: string) => boolean,
+  isOfOutput: (key: string) => boolean,
 ): Promise<void> {
   const { client, sdk } = connection;
   let after: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {};
@@ -158,7 +158,7 @@ export async function abortLeftUploads(
         new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...after }),
       );
       for (const { Key: key, UploadId: id } of page.Uploads ?? []) {
-        if (key === undefined || id === undefined || !isOwn(key)) continue;
+        if (key === undefined || id === undefined || !isOfOutput(key)) continue;
         await abortUpload(connection, { Bucket: bucket, Key: key }, id);
       }
       const { IsTruncated: isMore, NextKeyMarker: key, NextUploadIdMarker: id } = page;

@@ -163,12 +163,12 @@ function refuseRepeated({ name, header }: OneHeader): void {
 }
 
 /** A source's column names in the combined header. */
-function namesIn(header: readonly string[], { name: source, header: own }: OneHeader) {
-  return own.map((name) => {
+function namesIn(header: readonly string[], { name: source, header: names }: OneHeader) {
+  return names.map((name) => {
     if (header.includes(name)) return name;
     const isAlike = (other: string): boolean => caseless(other) === caseless(name);
     const [meant, ...others] = header.filter(isAlike);
-    const isTaken = own.filter(isAlike).length > 1;
+    const isTaken = names.filter(isAlike).length > 1;
     if (meant === undefined || (others.length === 0 && !isTaken)) return meant ?? name;
     throw new ConfigurationError(
       `${source} has a column ${JSON.stringify(name)}, which may be ${[meant, ...others].map((other) => JSON.stringify(other)).join(' or ')} of the other files: write the name in one way in all of them`,

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { oddShares } from '../../../src/engine/history/past-runs.js';
+import { oddShares } from '../../../src/engine/history/finished-runs.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
-import type { PastRun } from '../../../src/engine/summary/figures.js';
+import type { FinishedRun } from '../../../src/engine/summary/figures.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
 import { OutputError } from '../../../src/platform/errors/errors.js';
@@ -134,14 +134,14 @@ it('an unknown result is asked for again the next night, unless its age says oth
 });
 
 /** A run of emails: how many of its cells are unknown, and how many of its addresses are new. */
-function night(unknown: number, of = 1000, fresh = 10): PastRun {
+function night(unknown: number, of = 1000, fresh = 10): FinishedRun {
   const verdicts = { valid: of - unknown, wrong: 0, unknown, none: 0 };
   const email = { addresses: of, from_history: of - fresh, verdicts, net_credits: fresh };
   return { finished_at: '2026-11-22T02:00:00.000Z', rows: of, email, phone: null };
 }
 
 const usual = [10, 12, 9, 11, 10, 13].map((unknown) => night(unknown));
-const odd = (run: PastRun, before: readonly PastRun[]): readonly string[] =>
+const odd = (run: FinishedRun, before: readonly FinishedRun[]): readonly string[] =>
   oddShares(run, before).map(({ share }) => share);
 
 it('finds a share that is far from the median of the runs before', () => {

@@ -6,7 +6,7 @@ import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
 import { mayBeOf } from '../addresses/phone/phone-country.js';
 
 /** How the cells of a verified column look. */
-export interface ColumnLooks {
+export interface ColumnProfile {
   /** Cells that are not empty. */
   filled: number;
   /** Those that do not look like their type. */
@@ -35,7 +35,10 @@ const mostExamples = 3;
 const mostRows = 5;
 
 /** @param only the country of all rows, if they share one */
-export function createLooks(type: VerificationType, only: CountryCode | undefined): ColumnLooks {
+export function createProfile(
+  type: VerificationType,
+  only: CountryCode | undefined,
+): ColumnProfile {
   return {
     filled: 0,
     malformed: 0,
@@ -51,29 +54,29 @@ export function createLooks(type: VerificationType, only: CountryCode | undefine
   };
 }
 
-export function addCell(looks: ColumnLooks, isAlike: boolean, isOther = false): void {
-  looks.filled += 1;
-  if (!isAlike) looks.malformed += 1;
-  if (isOther) looks.others += 1;
+export function addCell(profile: ColumnProfile, isAlike: boolean, isOther = false): void {
+  profile.filled += 1;
+  if (!isAlike) profile.malformed += 1;
+  if (isOther) profile.others += 1;
 }
 
 /** Counts a phone number that may have lost its `+`. @param row its row number */
 export function addMissingPlusSign(
-  looks: ColumnLooks,
+  profile: ColumnProfile,
   kind: 'fixed' | 'mobile',
   { cell, row }: { readonly cell: CellText; readonly row: number },
 ): void {
   if (typeof cell !== 'string') return;
-  looks.ambiguous += 1;
-  if (looks.rows.length < mostRows) looks.rows.push(row);
-  if (kind === 'mobile') looks.ambiguousMobiles += 1;
-  if (looks.ambiguous <= mostOfCountries) {
+  profile.ambiguous += 1;
+  if (profile.rows.length < mostRows) profile.rows.push(row);
+  if (kind === 'mobile') profile.ambiguousMobiles += 1;
+  if (profile.ambiguous <= mostOfCountries) {
     const country = countryOfDigits(cell.replaceAll(/\D/g, ''));
-    if (country !== undefined) countOne(looks.ambiguousCountries, country);
+    if (country !== undefined) countOne(profile.ambiguousCountries, country);
   }
-  if (looks.examples.length >= mostExamples) return;
+  if (profile.examples.length >= mostExamples) return;
   const example = maskedCell(cell, false);
-  if (!looks.examples.includes(example)) looks.examples.push(example);
+  if (!profile.examples.includes(example)) profile.examples.push(example);
 }
 
 /** Enough numbers to see their country. */
@@ -85,7 +88,7 @@ export function ambiguousCountryOf({
   filled,
   ambiguous,
   ambiguousCountries,
-}: ColumnLooks): string | undefined {
+}: ColumnProfile): string | undefined {
   const [first] = [...ambiguousCountries].toSorted(([, one], [, other]) => other - one);
   if (!first || ambiguous < filled * nearlyAll) return undefined;
   return first[1] >= Math.min(ambiguous, mostOfCountries) * nearlyAll ? first[0] : undefined;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Source } from '../../lists/rows/source.js';
-import type { OddShare, PastCounts, PastRun, TypeSummary } from '../summary/figures.js';
+import type { OddShare, FinishedCounts, FinishedRun, TypeSummary } from '../summary/figures.js';
 import type { Summary } from '../summary/summary.js';
-import { pastRunSchema } from '../summary/summary-schema.js';
+import { finishedRunSchema } from '../summary/summary-schema.js';
 import type { Frame } from './history-file.js';
 
 /** The frame of a finished run. */
@@ -11,7 +11,7 @@ const keptRun = z.object({
   id: z.string(),
   /** Identifies runs of the same list. */
   list: z.string(),
-  figures: pastRunSchema,
+  figures: finishedRunSchema,
 });
 type KeptRun = z.infer<typeof keptRun>;
 const runMeta = z.object({ run: keptRun });
@@ -20,7 +20,7 @@ const runMeta = z.object({ run: keptRun });
 const mostCompared = 30;
 
 /** Figures of the runs that used a history, a few hundred bytes each. The latest of a run count. */
-export class PastRuns {
+export class FinishedRuns {
   readonly #runs = new Map<string, KeptRun>();
 
   /** @returns whether the frame is a run */
@@ -36,7 +36,7 @@ export class PastRuns {
   }
 
   /** The latest runs of a list without this one, oldest first. */
-  before(id: string, list: string): readonly PastRun[] {
+  before(id: string, list: string): readonly FinishedRun[] {
     const runs = [...this.#runs.values()].filter((run) => run.list === list && run.id !== id);
     return runs.slice(-mostCompared).map(({ figures }) => figures);
   }
@@ -88,7 +88,7 @@ const deviationPerMad = 1.4826;
  *
  * @param before runs of the same list
  */
-export function oddShares(run: PastRun, before: readonly PastRun[]): readonly OddShare[] {
+export function oddShares(run: FinishedRun, before: readonly FinishedRun[]): readonly OddShare[] {
   return (['email', 'phone'] as const).flatMap((type) =>
     shareNames.flatMap((share) => {
       const now = shareOf(run[type], share);
@@ -108,7 +108,7 @@ export function oddShares(run: PastRun, before: readonly PastRun[]): readonly Od
 
 /** @returns `undefined` where there are too few cells */
 function shareOf(
-  figures: PastCounts | null,
+  figures: FinishedCounts | null,
   share: OddShare['share'],
 ): { readonly value: number; readonly of: number } | undefined {
   if (!figures) return undefined;
@@ -126,9 +126,9 @@ function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 0 ? (low + high) / 2 : high;
 }
 
-export function pastRunOf(summary: Summary, finishedMs: number): PastRun {
+export function finishedRunOf(summary: Summary, finishedMs: number): FinishedRun {
   const { rows, email, phone, credits } = summary;
-  const of = (counts: TypeSummary | null, net: number | null | undefined): PastCounts | null =>
+  const of = (counts: TypeSummary | null, net: number | null | undefined): FinishedCounts | null =>
     counts && {
       addresses: counts.addresses,
       from_history: counts.from_history,

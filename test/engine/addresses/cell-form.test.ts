@@ -6,7 +6,7 @@ import {
   cellForm,
   isSurelyWellFormed,
   looksLike,
-} from '../../../src/engine/addresses/looks-like.js';
+} from '../../../src/engine/addresses/cell-form.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import { parseMailbox } from '../../../src/service/verification/email-syntax.js';
 import { readPhone } from '../../../src/service/verification/judge-phone.js';
