@@ -329,7 +329,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(ended.code).toBe(2);
     expect(ended.stdout.toString()).toBe('');
     expect(commandIn(ended.stderr)).toBe(
-      'sluice verify list.csv --email E-Mail --phone Telefon --country DE -o list.verified.csv',
+      'sluice verify list.csv --email E-Mail --phone Telefon --country DE -o list.verified.csv --history list.verified.history',
     );
     expect(eventsOf(ended, 'found_country')).toMatchObject([{ country: [['country', 'DE']] }]);
     expect(eventsOf(ended, 'left_out_column')).toMatchObject([{ column: 'Telefax', why: 'fax' }]);
@@ -338,6 +338,40 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(ended.stderr).not.toMatch(/good1|1234567/);
     expect(requests).toEqual([]);
     expect(await readdir(folder)).toEqual(['list.csv']);
+  });
+
+  it('says what a person reads above the question: footers, opt-outs, lists of them, countries', async () => {
+    const rows = ['a@sluice.test,+4930123456,D,no', 'b@sluice.test,+43123456,A,yes'];
+    const list = ['mail,phone,Land,unsubscribed', ...rows, 'Grand Totals (2 records),,,', ''];
+    await write('list.csv', list.join('\n'));
+    await write('opt-outs.csv', 'mail\nc@sluice.test\n');
+    const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(ended.code).toBe(2);
+    expect(eventsOf(ended, 'footer_found')).toMatchObject([{ count: 1 }]);
+    expect(eventsOf(ended, 'notice')).toMatchObject([{ code: 'opted_out', rows: 1 }]);
+    expect(eventsOf(ended, 'suppress_beside')).toMatchObject([{ lists: ['opt-outs.csv'] }]);
+    expect(eventsOf(ended, 'left_out_column')).toMatchObject([
+      { column: 'Land', meant: [{ code: 'DE' }, { code: 'AT' }] },
+    ]);
+    const named = ['verify', 'list.csv', '--suppress', 'opt-outs.csv', '--country', 'DE'];
+    const suppressed = await runInProcess(named, { cwd: folder });
+    expect(eventsOf(suppressed, 'suppress_beside')).toEqual([]);
+    expect(suppressed.code).toBe(2);
+  });
+
+  it('says which rows have no country that the proposed command would send', async () => {
+    await write('list.csv', 'mail,country\na@sluice.test,US\nb@sluice.test,FR\nc@sluice.test,\n');
+    const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(eventsOf(ended, 'countries')).toMatchObject([{ countries: { missing: 1 } }]);
+    expect(commandIn(ended.stderr)).toContain('--country <CC>');
+  });
+
+  it('prints the command also where the list cannot be read to its end', async () => {
+    const rows = Array.from({ length: 30_000 }, (_, at) => `good${at}@sluice.test`);
+    await write('list.csv', ['mail', ...rows, 'a,b,c', ''].join('\n'));
+    const ended = await runInProcess(['verify', 'list.csv', '--country', 'US'], { cwd: folder });
+    expect(eventsOf(ended, 'error')).toMatchObject([{ line: 30_002 }]);
+    expect(commandIn(ended.stderr)).toContain('--email mail');
   });
 
   it('finds the encoding that programs on Windows write', async () => {

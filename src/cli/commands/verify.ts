@@ -108,8 +108,9 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
     return show(input, {
       reporter,
       person,
-      estimate: async (added) => {
-        const estimated = await estimateList(withMore([...added, ['dry-run', true]]), reporter);
+      estimate: async (added, how) => {
+        const counted = withMore([...added, ['dry-run', true]]);
+        const estimated = await estimateList(counted, reporter, how);
         isCostShown = true;
         return estimated;
       },
@@ -194,13 +195,14 @@ async function openReports(
 async function estimateList(
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
+  { isOffline = false }: { readonly isOffline?: boolean } = {},
 ): Promise<EstimatedJob> {
   const to = locationOf(input.options.text('output') ?? standard, input);
   const stateDir = stateDirectoryOf(to, input);
   const reports = await RunReports.open({});
   const { job, history } = await prepareJob(to, input, { run: {}, reporter, reports });
   try {
-    return await estimateJob(job, { stateDir }, reports);
+    return await estimateJob(job, { stateDir, isOffline }, reports);
   } finally {
     reporter.close();
     await history?.close();

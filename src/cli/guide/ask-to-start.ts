@@ -28,7 +28,11 @@ import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-
 export interface GuideContext {
   readonly reporter: Reporter;
   readonly person: Person;
-  readonly estimate: (added: readonly AddedOption[]) => Promise<EstimatedJob>;
+  /** @param how whether the service is asked for the balance. @default it is */
+  readonly estimate: (
+    added: readonly AddedOption[],
+    how?: { readonly isOffline: boolean },
+  ) => Promise<EstimatedJob>;
   readonly verify: (added: readonly AddedOption[]) => Promise<number>;
 }
 
@@ -53,17 +57,13 @@ export async function askToStart(
     return verify(added);
   }
   let counted = await countWithCountry({ added, proposed, fallback }, input, context);
-  const { rows, service } = counted.estimate;
-  const beside =
-    service === 'local'
-      ? undefined
-      : trialBeside(proposed ?? options.text('output') ?? standard, input);
-  const history = options.has('history') ? undefined : beside?.history;
+  const { rows } = counted.estimate;
+  const { beside, history } = proposedHistory(counted, proposed, input);
   if (history !== undefined) {
     added.push(['history', history]);
     if (await isTaken(resolvePath(cwd, history))) counted = await estimate(added);
   }
-  reporter.report(counted.more);
+  reporter.report(counted.more.slice(0, mostHints));
   if (history !== undefined) reporter.report([message('proposed_history', { history })]);
   showCommand(added, input, reporter);
   const hasTrial = beside && rows > manyRows && !options.has('limit') && !isTried(counted);
@@ -73,6 +73,56 @@ export async function askToStart(
   reporter.doubtful(counted.doubtful);
   if (counted.estimate.unfinished?.action === 'stop') return exitCodes.usage;
   return startAsAnswered({ added, trial, counted }, input, context);
+}
+
+/**
+ * Shows the command to a script, which nobody answers, with the doubts that a person reads above the question.
+ *
+ * @param country whether it is known; else doubts that depend on it are not
+ */
+export async function showProposal(
+  input: CommandInput<VerifyOption>,
+  { reporter, estimate }: GuideContext,
+  { added, proposed }: Proposal,
+  country: { readonly isKnown: boolean },
+): Promise<void> {
+  const known = added.filter(([, value]) => value !== countryToFillIn);
+  const phone = known.find(([name]) => name === 'phone')?.[1];
+  // Emails are counted the same whatever their country is.
+  const assumed =
+    phone === undefined ? (['country', 'US'] as const) : (['country-from', phone] as const);
+  const counting = country.isKnown ? known : [...known, assumed];
+  const counted = await estimate(counting, { isOffline: true }).catch((error: unknown) => {
+    showCommand(added, input, reporter);
+    throw error;
+  });
+  const { countries } = counted.estimate;
+  if (country.isKnown) {
+    const isAsked = known.length < added.length;
+    if (countries) reporter.report([message('countries', { countries, is_asked: isAsked })]);
+    reporter.doubtful(counted.doubtful);
+  }
+  // Cells are shown to a person, never in a log.
+  const more = counted.more.filter(({ event }) => event !== 'changed_cells');
+  reporter.report([...more, ...counted.before]);
+  const { history } = proposedHistory(counted, proposed, input);
+  if (history !== undefined) {
+    added.push(['history', history]);
+    reporter.report([message('proposed_history', { history })]);
+  }
+  showCommand(added, input, reporter);
+}
+
+/** What a run that is paid for keeps its results in, where no history is given. */
+function proposedHistory(
+  { estimate: { service } }: EstimatedJob,
+  proposed: string | undefined,
+  input: CommandInput<VerifyOption>,
+): { readonly beside: BesideOutput | undefined; readonly history: string | undefined } {
+  const { options } = input;
+  const output = proposed ?? options.text('output') ?? standard;
+  const beside = service === 'local' ? undefined : trialBeside(output, input);
+  return { beside, history: options.has('history') ? undefined : beside?.history };
 }
 
 /** Counts what is sent; where rows have no country, asks for one and counts again. */
@@ -191,6 +241,8 @@ export function showCommand(
 /** Longer lists are tried with their first rows, where verification is paid. */
 const manyRows = 1000;
 const trialRows = 100;
+/** Before the question; all follow at the end, by their number, and --dry-run has them. */
+const mostHints = 4;
 
 interface BesideOutput {
   /** Of a trial. */

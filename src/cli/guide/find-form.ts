@@ -214,7 +214,7 @@ export function foundMessages(
       message('found_column', { column, title, type, examples: withCells ? examples : [] }),
     ),
     ...leftOut.map(({ name: column, title, why, meant = [] }) =>
-      message('left_out_column', { column, title, why, meant: withCells ? meant : [] }),
+      message('left_out_column', { column, title, why, meant }),
     ),
   ];
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
 import {
@@ -32,6 +32,7 @@ import {
   countryToFillIn,
   type GuideContext,
   showCommand,
+  showProposal,
   withAdded,
 } from './ask-to-start.js';
 import { type AddedOption, askCountry, chooseCountry, countryOptions } from './choose-country.js';
@@ -114,7 +115,7 @@ export async function showGuide(
   const options = withAdded(input.options, formed, input.cwd);
   reporter.report(messages);
   // Cells are shown to the person at the terminal, never in a log.
-  const isSplit = reportFound(found, input, reporter, person.output.isTTY && !isLog);
+  const isSplit = await reportFound(found, input, reporter, person.output.isTTY && !isLog);
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   if (isAsked) {
     const output = options.text('output') ?? (await proposedOutput({ ...input, options }));
@@ -143,7 +144,8 @@ export async function showGuide(
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
   if (isAsked) return askToStart(input, context, { added, proposed, fallback });
-  showCommand(added, input, reporter);
+  if (isReadOnce) showCommand(added, input, reporter);
+  else await showProposal(input, context, { added, proposed }, { isKnown: chosen !== undefined });
   const isIncomplete = added.some(([, value]) => value === countryToFillIn);
   throw new ConfigurationError(
     `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${isIncomplete ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
@@ -156,12 +158,12 @@ export async function showGuide(
  * @returns whether cells with several addresses are to be split
  * @throws ConfigurationError where no column is named, and none has addresses
  */
-function reportFound(
+async function reportFound(
   found: SampledList,
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
   withCells: boolean,
-): boolean {
+): Promise<boolean> {
   const { options, positionals } = input;
   const list = positionals.map(showLocation).join(', ');
   reporter.report(foundMessages(list, found, withCells));
@@ -173,10 +175,29 @@ function reportFound(
         : `no column of ${list} looks like email addresses or phone numbers; `,
     );
   }
+  const lists = options.has('suppress') ? [] : await optOutsBeside(input);
+  if (lists.length > 0) reporter.report([message('suppress_beside', { lists })]);
   const several = options.has('split-cells') ? [] : severalMessages(found, withCells);
   reporter.report(several);
   // Rows that come from one have the same key.
   return several.length > 0 && !options.has('key');
+}
+
+const optOutNames =
+  /unsub|opt[-_ ]?(?:ed[-_ ]?)?outs?\b|suppress|do[-_ ]?not[-_ ]?|abgemeldet|desabonn/i;
+const mostBeside = 3;
+
+/** Files in the list's folder that are named as lists of those who have opted out. */
+async function optOutsBeside({ positionals, ...input }: CommandInput<never>): Promise<string[]> {
+  const paths = positionals.map((path) => pathOf(locationOf(path, input)));
+  const [path, ...more] = paths;
+  if (path === undefined || path === standard || more.length > 0) return [];
+  const names = await readdir(dirname(path)).catch(() => []);
+  return names
+    .filter((name) => optOutNames.test(name) && endings.test(name) && name !== basename(path))
+    .slice(0, mostBeside)
+    .map((name) => join(dirname(path), name))
+    .map((found) => asWritten(input.cwd, found));
 }
 
 /** An unfinished run of the list that has paid for some of it. */

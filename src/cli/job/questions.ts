@@ -31,7 +31,7 @@ import { connect, type PatienceOption, type Target } from '../connect.js';
  * @throws ConfigurationError when the person refuses, or there is none
  */
 export async function confirmDiscard(
-  what: string,
+  what: FieldsOf<'dropped'>['by'],
   status: RunStatus,
   {
     isAgreed,
@@ -71,17 +71,18 @@ export async function confirmDiscard(
 
 /** @returns `undefined` where nothing that was paid for is lost */
 export function droppedMessage(
-  by: string,
+  by: FieldsOf<'dropped'>['by'],
   status: RunStatus,
   forgets = false,
 ): Message | undefined {
   const { launchedCredits, isFinished, service, startedAt } = status;
-  const isPaid = service !== 'local' && launchedCredits.email + launchedCredits.phone > 0;
-  if (!isPaid || (isFinished && !forgets)) return undefined;
+  const paid = service === 'local' ? undefined : describeCredits(launchedCredits);
+  if (paid === undefined || (isFinished && !forgets)) return undefined;
   return message('dropped', {
     by,
     started_at: startedAt,
     is_finished: isFinished,
+    paid,
     so_far: describeStatus(status).soFar,
   });
 }

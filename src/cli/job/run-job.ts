@@ -86,12 +86,18 @@ export async function estimateJob(
   {
     stateDir,
     store,
-  }: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
+    isOffline = false,
+  }: {
+    readonly stateDir?: string | undefined;
+    readonly store?: SharedStore | undefined;
+    /** Whether the service is not asked for the balance. @default false */
+    readonly isOffline?: boolean;
+  },
   reports: RunReports,
 ): Promise<EstimatedJob> {
   reporter.target(target);
   const connection =
-    target.kind === 'service'
+    target.kind === 'service' && !isOffline
       ? await connect(target, options, undefined, { onOutage: reporter.outage })
       : undefined;
   try {
@@ -109,11 +115,12 @@ export async function estimateJob(
       onChangedCell: ({ column, cell, submitted }) => {
         const isTrimmed = cell.trim() === submitted;
         // One for each calling code of a column.
-        const like = JSON.stringify([column, submitted.slice(0, 3)]);
+        const like = JSON.stringify([column, /^\+(?:1|7|\d\d)/.exec(submitted)?.[0]]);
         if (!isShown || isTrimmed || examples.has(like) || examples.size >= mostExamples) return;
         examples.set(like, { column, cell, submitted });
       },
       ...(connection && { client: connection.client }),
+      ...(target.kind === 'service' && { serviceName: target.baseUrl }),
       ...omitUndefined({ stateDir, store, fresh, onChange, moved, retryFailed, partial }),
     });
     const unfinished = await unfinishedRun(estimate, stateDir);

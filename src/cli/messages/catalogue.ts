@@ -228,7 +228,14 @@ export const catalogue = {
       country: [['country', 'DE']] as readonly (readonly [string, string | true])[] | null,
       why: 'DE, as the calling codes of 12 of 12 numbers say',
     },
-    sentence: ({ why }) => `country: ${why} (every address needs one, emails too)`,
+    sentence: ({ country, why }) =>
+      `country: ${why}${country === null ? ' (every address needs one, emails too)' : ''}`,
+  }),
+  suppress_beside: notice({
+    when: 'Files beside the list seem to name who has opted out, and there is no `--suppress`.',
+    example: { lists: ['unsubscribed.csv'] },
+    sentence: ({ lists }) =>
+      `${lists.join(', ')} beside the list: ${lists.map((list) => `--suppress ${shellQuote(list)}`).join(' ')} leaves out those addresses, if they have opted out`,
   }),
   proposed_output: notice({
     when: 'No output is named: this one is proposed.',
@@ -443,18 +450,27 @@ export const catalogue = {
     },
   }),
 
-  dropped: notice({
+  dropped: warning({
     when: 'A run that was paid for is dropped.',
     example: {
-      by: '--fresh',
+      by: oneOf('--fresh', 'sluice abandon'),
       started_at: status.started_at,
       is_finished: false,
+      paid: '240,000 email credits',
       so_far: status.so_far,
     },
-    sentence: ({ by, started_at: startedAt, is_finished: isFinished, so_far: soFar }) =>
-      isFinished
-        ? `${by} drops the record of the run of ${startText(startedAt)}, which is finished: the same command then pays for all of it again`
-        : `${by} drops the run of ${startText(startedAt)} and what it has paid: ${soFar}`,
+    variants: [{ by: 'sluice abandon' }, { by: 'sluice abandon', is_finished: true }],
+    sentence({ by, started_at: startedAt, is_finished: isFinished, paid }) {
+      const run = `run of ${startText(startedAt)}`;
+      if (isFinished) {
+        return `${by} drops the record of the ${run}, which is finished: the same command then pays for all of it again`;
+      }
+      const then =
+        by === '--fresh'
+          ? `this run pays for the same addresses again; without ${by} that one is resumed`
+          : 'the same command then pays for them again';
+      return `${by} drops the ${run}, which has spent ${paid}: ${then}`;
+    },
   }),
   uploads_kept: info({
     when: 'Batches of the dropped run stay on the service.',

@@ -277,7 +277,10 @@ describe('--fresh', () => {
     await leaveUnfinished();
     const printed = await sluice([...fresh, '--quiet']);
     expect(printed.code).toBe(0);
-    expect(printed.events).toMatchObject([{ event: 'dropped', by: '--fresh', is_finished: false }]);
+    expect(printed.events).toMatchObject([
+      { event: 'dropped', severity: 'warning', by: '--fresh', paid: '20 email credits' },
+      { event: 'verdict' },
+    ]);
   });
 
   it('leaves batches alone that are in another account, or on another service', async () => {

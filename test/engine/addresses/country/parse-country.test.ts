@@ -23,6 +23,7 @@ describe('parseCountry', () => {
     expect(() => trouble('PR')).toThrow('did you mean US (Puerto Rico)?');
     expect(() => trouble('Îles Åland')).toThrow('did you mean FI (Åland Islands)?');
     expect(() => trouble('D')).toThrow('did you mean DE (Germany)?');
+    expect(() => trouble('UKK')).toThrow('did you mean GB (United Kingdom)?');
     expect(() => trouble('Congo')).toThrow('; give a two-letter code such as US');
     for (const text of ['XX', 'zz']) {
       const reported = `take --country "${text}"; ${text.toUpperCase()} is the code of no country`;
