@@ -1,22 +1,20 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
-import { sanitized } from '../../client/redaction.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { observeBatch } from '../../platform/observability.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
 import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
-import type { Charge, OddFact } from '../batches/status-answer.js';
+import type { Charge } from '../batches/status-answer.js';
 import { type BatchClaim, ClaimRevokedError, heldCredits } from '../batches/claim.js';
 import { UploadRegistry, type KnownAccount, OneAccount } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';
-import { driveBatch } from './batch-driver.js';
 import { refusedAtOnce } from './batch-errors.js';
 import { openExport, type DrivePorts, type LaunchPorts } from './batch-requests.js';
 import { BatchQueues } from './batch-queues.js';
 import type { CollectedExport } from '../batches/export-check.js';
+import { observeDrive, StrangeAnswers } from './observe-drive.js';
 import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
@@ -61,8 +59,6 @@ interface BatchPoolOptions {
   readonly signal: AbortSignal;
 }
 
-const mostUnknownWords = 10;
-
 /**
  * Drives the batches of a run concurrently, in the order in which they were added: `concurrency` of them are
  * on the service, from upload until verified, beside those being exported. The parts of one that is too large
@@ -91,9 +87,6 @@ export class BatchPool {
   readonly #keepsBatches: boolean;
   /** Of the latest finished batch that stays on the service. */
   #uuidKept: string | undefined;
-  /** Unknown statuses that were reported. */
-  readonly #unknownWords = new Set<string>();
-  readonly #oddFacts = new Set<OddFact>();
   /** Whether the service has accepted a batch of the run. */
   #isProven = false;
   /** Whether one goes ahead while the others wait. */
@@ -104,6 +97,7 @@ export class BatchPool {
   constructor(options: BatchPoolOptions, ports: PoolPorts) {
     const { settings, service, runId, signal } = options;
     const { concurrency = defaults.concurrency } = settings;
+    const strange = new StrangeAnswers(ports.onNotice);
     this.#ports = ports;
     this.#concurrency = concurrency;
     this.#places = options.places ?? concurrency;
@@ -141,8 +135,8 @@ export class BatchPool {
       clock: settings.clock ?? systemClock,
       random: settings.random ?? systemRandom,
       inTurn: async (request) => this.inTurn(request),
-      onUnknownStatus: (status, batch) => this.#noteUnknown(status, batch),
-      onOddStatus: (fact, batch) => this.#noteOdd(fact, batch),
+      onUnknownStatus: (status, batch) => strange.noteStatus(status, batch),
+      onOddStatus: (fact, batch) => strange.noteFact(fact, batch),
       onFatal: (error) => this.#halt(this.#isProven ? error : refusedAtOnce(error)),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),
@@ -318,21 +312,6 @@ export class BatchPool {
     this.#ports.onNotice?.(notice('launches_stopped', { reason, type, running }));
   }
 
-  /** Once a status, and only a few: a service may have a different one for each batch. */
-  #noteUnknown(word: string, batch: string): void {
-    const status = sanitized(word);
-    if (this.#unknownWords.has(status) || this.#unknownWords.size === mostUnknownWords) return;
-    this.#unknownWords.add(status);
-    this.#ports.onNotice?.(notice('unknown_status', { batch, status }));
-  }
-
-  /** Once a fact: a service that gets it wrong does so for every batch. */
-  #noteOdd(fact: OddFact, batch: string): void {
-    if (this.#oddFacts.has(fact)) return;
-    this.#oddFacts.add(fact);
-    this.#ports.onNotice?.(notice('odd_status', { batch, fact }));
-  }
-
   #noteUuid(batch: Batch, state: BatchState): void {
     const { uuid } = { uuid: undefined, ...state };
     if (this.#keepsBatches && state.stage === 'exported') this.#uuidKept = state.uuid;
@@ -340,41 +319,4 @@ export class BatchPool {
     if (uuid === undefined) this.#uuidsInHand.delete(batchLabel(batch));
     else this.#uuidsInHand.set(batchLabel(batch), uuid);
   }
-}
-
-/** Drives a batch and publishes its progress. Its cost is published once, by the process that finishes it. */
-async function observeDrive(
-  batch: Batch,
-  state: BatchState,
-  chargeBefore: Charge | undefined,
-  options: DrivePorts,
-): Promise<BatchState> {
-  const { group, addresses } = batch;
-  let charge = chargeBefore;
-  return observeBatch(
-    { batch: batchLabel(batch), type: group.type, country: group.country, addresses },
-    async (observe) =>
-      driveBatch(batch, state, {
-        ...options,
-        record: async (progress) => {
-          // Recorded first: what is published has happened.
-          await options.record(progress);
-          charge = mayHaveLaunched(progress.state) ? (progress.charge ?? charge) : undefined;
-          const { name, state: now } = progress;
-          observe({
-            name,
-            batchUuid: 'uuid' in now ? now.uuid : undefined,
-            stage: now.stage,
-            reason: now.stage === 'failed' ? now.reason : undefined,
-          });
-        },
-      }),
-    (ended) => {
-      const isReported = state.stage === 'done' && state.isRetried === true;
-      const launched =
-        ended !== undefined && isAtEnd(ended) && mayHaveLaunched(ended) && !isReported;
-      const { spent, refunded } = { ...(launched ? charge : undefined) };
-      return { stage: ended?.stage, launched, spent, refunded };
-    },
-  );
 }

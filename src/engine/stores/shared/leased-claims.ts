@@ -63,7 +63,7 @@ export class LeasedClaims {
       },
       keepResults: async (results, outcomes) => {
         const bytes = encodeResults(results, outcomes);
-        await send(async () => steps.keepResults(token, bytes, nextCall));
+        await send(async () => steps.results.keep(token, bytes, nextCall));
       },
     };
   }

@@ -230,7 +230,7 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
 
   async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
     const label = batchLabel(batch);
-    const bytes = await this.#do(async () => this.#steps.results(label));
+    const bytes = await this.#do(async () => this.#steps.results.of(label));
     const results = bytes && decodeResults(bytes, outcomes);
     if (results) return results;
     // A process that was frozen may not know that another has ended and cleared the run, or that the store
@@ -244,11 +244,11 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
   }
 
   async keepRecalled(bytes: Uint8Array): Promise<void> {
-    await this.#do(async () => this.#steps.keepRecalled(bytes));
+    await this.#do(async () => this.#steps.results.keepRecalled(bytes));
   }
 
   async readRecalled(): Promise<Uint8Array> {
-    const bytes = await this.#do(async () => this.#steps.recalled());
+    const bytes = await this.#do(async () => this.#steps.results.recalled());
     return bytes ?? new Uint8Array();
   }
 

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { crc32 } from 'node:zlib';
 import type { RateUpdate } from '../../../client/rate/shared-rate.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
@@ -21,7 +20,6 @@ import {
   outputStep,
   type Updates,
   type ReopenedBatch,
-  type WholeCopy,
   type Token,
   RunCalls,
   asciiJson,
@@ -29,39 +27,8 @@ import {
   removed,
   type StoreCalls,
 } from './store-protocol.js';
+import { CopySteps, ResultSteps } from './byte-steps.js';
 import { PaceSteps } from './leases.js';
-
-/** One process's steps for the copy of the run's source. */
-class CopySteps {
-  readonly #run: RunCalls;
-  readonly #calls: StoreCalls;
-
-  constructor(run: RunCalls, calls: StoreCalls) {
-    this.#run = run;
-    this.#calls = calls;
-  }
-
-  /** Stores a part, replacing one of the same number. @returns whether the claim is still valid */
-  async keep(token: Token, part: number, bytes: Uint8Array): Promise<boolean> {
-    return this.#run.holds(token, 'keep_copy', { part, checksum: crc32(bytes), bytes });
-  }
-
-  /** Marks it complete. @returns whether the claim is still valid */
-  async end(token: Token, { parts, of }: WholeCopy): Promise<boolean> {
-    return this.#run.holds(token, 'end_copy', { parts, of });
-  }
-
-  /** @returns nothing until it is complete, and once it is dropped */
-  async whole(): Promise<WholeCopy | undefined> {
-    return this.#calls.copied(this.#run.run, this.#run.life);
-  }
-
-  /** @returns nothing for a missing or damaged part */
-  async part(part: number): Promise<Uint8Array | undefined> {
-    const found = await this.#calls.copyPart(this.#run.run, part);
-    return found && found.checksum === crc32(found.bytes) ? found.bytes : undefined;
-  }
-}
 
 interface SharedStepsOptions {
   /** The run and its store in messages. */
@@ -95,6 +62,7 @@ export class SharedSteps {
   readonly #run: RunCalls;
   readonly #host = hostname();
   readonly copy: CopySteps;
+  readonly results: ResultSteps;
   readonly pace: PaceSteps;
   #announced: Promise<void> | undefined;
 
@@ -106,6 +74,7 @@ export class SharedSteps {
     this.#beats = connect();
     this.#run = new RunCalls(options, this.#calls);
     this.copy = new CopySteps(this.#run, this.#calls);
+    this.results = new ResultSteps(this.#run, this.#calls, options.blockBytes);
     this.pace = new PaceSteps(this.#run);
   }
 
@@ -259,51 +228,6 @@ export class SharedSteps {
   async reserve(token: Token): Promise<Reservation | undefined> {
     const answer = await this.#run.under<Reservation>(token, 'reserve', {});
     return answer === gone || 'lost' in answer ? undefined : answer;
-  }
-
-  /**
-   * Stores results, replacing earlier ones.
-   *
-   * @param nextCall gives the numbers of records
-   * @returns whether the claim is still valid
-   */
-  async keepResults(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean> {
-    for (const block of this.#blocksOf(bytes)) {
-      if (!(await this.#run.writes(token, 'keep_results', { call: nextCall(), ...block })))
-        return false;
-    }
-    return true;
-  }
-
-  async results(label: string): Promise<Uint8Array | undefined> {
-    return this.#kept('results', label);
-  }
-
-  /** Stores the used results of a history for the plan that this process is about to begin with. */
-  async keepRecalled(bytes: Uint8Array): Promise<void> {
-    for (const { part, bytes: block } of this.#blocksOf(bytes)) {
-      const values = { part, bytes: block };
-      if ((await this.#run.step('keep_recalled', values)) === gone) throw removed(this.name);
-    }
-  }
-
-  /** Reads them for the plan that counts. */
-  async recalled(): Promise<Uint8Array | undefined> {
-    return this.#kept('recalled');
-  }
-
-  async #kept(table: 'results' | 'recalled', label?: string): Promise<Uint8Array | undefined> {
-    const blocks = await this.#calls.kept(table, this.#options.run, label);
-    return blocks.length === 0 ? undefined : Buffer.concat(blocks);
-  }
-
-  *#blocksOf(bytes: Uint8Array) {
-    const { blockBytes = 2 ** 20 } = this.#options;
-    for (let part = 0; part * blockBytes < bytes.length; part += 1) {
-      const end = (part + 1) * blockBytes;
-      const block = Buffer.from(bytes.subarray(part * blockBytes, end));
-      yield { part, is_last: end >= bytes.length, bytes: block };
-    }
   }
 
   /** A heartbeat: extends the claims by another lease. @param figures shown by `sluice status` */

@@ -77,10 +77,10 @@ describe(`${many} processes at once`, () => {
     const confirmed = await Promise.all(all.map(async (steps) => steps.confirm(token)));
     expect(confirmed.map((isHeld, at) => isHeld === (at === holder))).not.toContain(false);
     const kept = await Promise.all(
-      all.map(async (steps, at) => steps.keepResults(token, Buffer.alloc(100, at), () => 2)),
+      all.map(async (steps, at) => steps.results.keep(token, Buffer.alloc(100, at), () => 2)),
     );
     expect(kept.filter(Boolean)).toHaveLength(1);
-    expect(await all[0]?.results('000001')).toEqual(Buffer.alloc(100, holder));
+    expect(await all[0]?.results.of('000001')).toEqual(Buffer.alloc(100, holder));
 
     const tokens = await Promise.all(all.map(async (steps, at) => claimed(steps, at + 1)));
     await all[0]?.append({ entry: 'budget', most: 75 }, 0, 3);
@@ -147,9 +147,9 @@ describe('a process', () => {
     let call = 1;
     const nextCall = (): number => (call += 1);
     const [first, second] = [Buffer.alloc(2.5 * 2 ** 20, 1), Buffer.alloc(1.5 * 2 ** 20, 2)];
-    expect(await steps.keepResults(token, first, nextCall)).toBe(true);
-    expect(first.equals((await steps.results('000001')) ?? Buffer.alloc(0))).toBe(true);
-    expect(await steps.keepResults(token, second, nextCall)).toBe(true);
+    expect(await steps.results.keep(token, first, nextCall)).toBe(true);
+    expect(first.equals((await steps.results.of('000001')) ?? Buffer.alloc(0))).toBe(true);
+    expect(await steps.results.keep(token, second, nextCall)).toBe(true);
     // Both first blocks were sent once before, and held up on the way.
     const late = async (sentAs: number, bytes: Buffer): Promise<unknown> => {
       const [row] = await askPostgres(
@@ -172,7 +172,7 @@ describe('a process', () => {
     };
     expect(await late(2, first)).toEqual({ lost: true });
     expect(await late(5, second)).toEqual({ lost: true });
-    expect(second.equals((await steps.results('000001')) ?? Buffer.alloc(0))).toBe(true);
+    expect(second.equals((await steps.results.of('000001')) ?? Buffer.alloc(0))).toBe(true);
   });
 
   test('is distinguished from one whose claim had the same number before the server lost it', async () => {
@@ -242,7 +242,9 @@ describe('a process', () => {
     await expect(steps.record(token, recordOf('ready', 4))).rejects.toMatchObject(refused);
     await expect(steps.confirm(token)).rejects.toMatchObject(refused);
     await expect(steps.reserve(token)).rejects.toMatchObject(refused);
-    await expect(steps.keepResults(token, Buffer.alloc(1), () => 5)).rejects.toMatchObject(refused);
+    await expect(steps.results.keep(token, Buffer.alloc(1), () => 5)).rejects.toMatchObject(
+      refused,
+    );
   });
 
   test('makes what it writes down safe, whatever the server does by default', async () => {
