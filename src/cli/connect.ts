@@ -112,7 +112,10 @@ export async function chooseTarget(
 ): Promise<Target> {
   if (!options.has('local')) return findTarget(options, env);
   if (!options.has('base-url')) return { kind: 'local', isOnPurpose: true };
-  throw new ConfigurationError('--local and --base-url exclude each other: give one of them');
+  throw new ConfigurationError('--local and --base-url exclude each other: give one of them', {
+    option: '--base-url',
+    fault: 'exists',
+  });
 }
 
 /** The same, where the local service cannot be meant on purpose. */
@@ -126,10 +129,14 @@ async function findTarget(
   if (baseUrl === undefined) {
     throw new ConfigurationError(
       'the base URL is missing: set SLUICE_BASE_URL or --base-url, or use --local',
+      { option: 'baseUrl', fault: 'missing' },
     );
   }
   if (apiKey === undefined) {
-    throw new ConfigurationError('the key is missing: set SLUICE_API_KEY or --api-key-file');
+    throw new ConfigurationError('the key is missing: set SLUICE_API_KEY or --api-key-file', {
+      option: 'apiKey',
+      fault: 'missing',
+    });
   }
   return { kind: 'service', baseUrl, apiKey };
 }
@@ -206,7 +213,11 @@ async function readKey(
   if (file === undefined) return env['SLUICE_API_KEY'] || undefined;
   const key = (await readOptionFile(file, 'key file')).trim();
   if (key !== '') return key;
-  throw new ConfigurationError(`the key file ${file} is empty`);
+  throw new ConfigurationError(`the key file ${file} is empty`, {
+    option: '--api-key-file',
+    file,
+    fault: 'empty',
+  });
 }
 
 /** The answer of a store, which is asked again for half a minute where it is out of reach: unless the process is to stop. */
@@ -233,6 +244,7 @@ export async function withService<Answer>(
   if (target.kind === 'local') {
     throw new ConfigurationError(
       `this command needs a service: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local one)`,
+      { option: 'baseUrl', fault: 'missing' },
     );
   }
   return askAt(target, input, ask);

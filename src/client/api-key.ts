@@ -43,10 +43,12 @@ export class ApiKey {
  */
 export function parseApiKey(text: string): ApiKey {
   const value = text.trim();
-  if (value === '') throw new ConfigurationError('the API key is empty');
+  if (value === '')
+    throw new ConfigurationError('the API key is empty', { option: 'apiKey', fault: 'empty' });
   if (!/^[\u0020-\u007e\u00a0-\u00ff]+$/.test(value)) {
     throw new ConfigurationError(
       'the API key holds a line break, a control character or one that is not Latin-1',
+      { option: 'apiKey' },
     );
   }
   return new ApiKey(value);
@@ -103,10 +105,15 @@ export class KeyRing {
     try {
       given = await this.#ask?.();
     } catch (cause) {
-      throw new ConfigurationError('apiKey() failed: it must give the API key', { cause });
+      throw new ConfigurationError('apiKey() failed: it must give the API key', {
+        cause,
+        option: 'apiKey',
+      });
     }
     if (typeof given !== 'string') {
-      throw new ConfigurationError(`apiKey() must give a string, not ${typeof given}`);
+      throw new ConfigurationError(`apiKey() must give a string, not ${typeof given}`, {
+        option: 'apiKey',
+      });
     }
     const key = parseApiKey(given);
     this.#before = this.#latest;

@@ -186,21 +186,30 @@ export function parseBaseUrl(
   const text = String(given);
   // It is not repeated in any message: it may hold a password.
   if (!URL.canParse(text))
-    throw new ConfigurationError('the base URL is not a URL: write it with https:// in front');
+    throw new ConfigurationError('the base URL is not a URL: write it with https:// in front', {
+      option: 'baseUrl',
+    });
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ConfigurationError('the base URL must begin with https:// or http://');
+    throw new ConfigurationError('the base URL must begin with https:// or http://', {
+      option: 'baseUrl',
+    });
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ConfigurationError('the base URL must hold no user name and no password');
+    throw new ConfigurationError('the base URL must hold no user name and no password', {
+      option: 'baseUrl',
+    });
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
-    throw new ConfigurationError('the base URL must hold no query and no fragment');
+    throw new ConfigurationError('the base URL must hold no query and no fragment', {
+      option: 'baseUrl',
+    });
   }
   const isLoopback = isLoopbackHost(url.hostname);
   if (url.protocol === 'http:' && !isLoopback && options.allowInsecureHttp !== true) {
     throw new ConfigurationError(
       'the base URL must begin with https:// unless it is on this machine: over http:// the key can be read on the way',
+      { option: 'baseUrl' },
     );
   }
   let prefix = url.pathname;

@@ -64,6 +64,7 @@ export function listSource(list: string | URL, options: FileOptions = {}): Sourc
     default:
       throw new ConfigurationError(
         `a database needs a query: give ${place.kind}Source({ url, query }) from sluice/${place.kind}`,
+        { fault: 'missing' },
       );
   }
 }
@@ -92,10 +93,12 @@ export function listSink(list: string | URL, options: ListSinkOptions = {}): Sin
     case 'web':
       throw new ConfigurationError(
         'a list can be read from a web address, but not written to one: give the path of a file, or an s3:// URL',
+        { option: 'sink', fault: 'unsupported' },
       );
     default:
       throw new ConfigurationError(
         `a database needs a table: give ${place.kind}Sink({ url, into }) from sluice/${place.kind}`,
+        { option: 'sink', fault: 'missing' },
       );
   }
 }

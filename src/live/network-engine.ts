@@ -102,7 +102,11 @@ const mostAtOnce = 10_000;
 function resolveNetworkOptions(options: NetworkEngineOptions) {
   const heloName = heloNameOf(options.heloName);
   const { resolvers = getServers() } = options;
-  if (resolvers.length === 0) throw new ConfigurationError('resolvers must not be empty');
+  if (resolvers.length === 0)
+    throw new ConfigurationError('resolvers must not be empty', {
+      option: 'resolvers',
+      fault: 'empty',
+    });
   return {
     heloName,
     mailFrom: mailFromOf(options.mailFrom ?? `postmaster@${heloName}`),
@@ -158,6 +162,7 @@ function heloNameOf(given: string | undefined): string {
     given === undefined
       ? `this machine has no full name to give to exchangers: set ${optionName('heloName')} to the name that its address has, as mail.example.com`
       : `${optionName('heloName')} must be a full name, as mail.example.com`,
+    { option: 'heloName', ...(given === undefined && { fault: 'missing' as const }) },
   );
 }
 
@@ -167,6 +172,7 @@ function mailFromOf(address: string): string {
   if (path && !path.needsUtf8) return path.text;
   throw new ConfigurationError(
     `${optionName('mailFrom')} must be an email address in ASCII, or empty`,
+    { option: 'mailFrom' },
   );
 }
 
@@ -175,6 +181,7 @@ function askLimitsOf(limits: QueryLimits): QueryLimits {
     if (!Object.hasOwn(spansMs, span)) {
       throw new ConfigurationError(
         `askLimits: ${JSON.stringify(span)} is none of ${Object.keys(spansMs).join(', ')}`,
+        { option: 'askLimits' },
       );
     }
     whole(`askLimits.${span}`, most, Number.MAX_SAFE_INTEGER);
@@ -194,12 +201,13 @@ function parseServer(text: string): DnsServer {
   }
   throw new ConfigurationError(
     `resolvers: ${JSON.stringify(text)} is not the address of a server; write one as 192.0.2.1 or 192.0.2.1:5353`,
+    { option: 'resolvers' },
   );
 }
 
 function whole(name: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw new ConfigurationError(`${name} must be a whole number from 1 to ${max}`);
+  throw new ConfigurationError(`${name} must be a whole number from 1 to ${max}`, { option: name });
 }
 
 function duration(name: string, value: number): number {

@@ -71,7 +71,7 @@ export function readJsonText(json: string, file: string): unknown {
     return JSON.parse(json);
   } catch {
     // The parser's own message quotes the text, which may contain keys.
-    throw new ConfigurationError(`${file} is not JSON`);
+    throw new ConfigurationError(`${file} is not JSON`, { fault: 'not_json' });
   }
 }
 
@@ -81,7 +81,9 @@ export function checkConfig<T>(value: unknown, schema: z.ZodType<T>, file: strin
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = issue?.path.join('.') || 'its top';
-  throw new ConfigurationError(`${file} is wrong at ${place}: ${issue ? wordsOf(issue) : ''}`);
+  throw new ConfigurationError(`${file} is wrong at ${place}: ${issue ? wordsOf(issue) : ''}`, {
+    option: place,
+  });
 }
 
 function wordsOf(issue: z.core.$ZodIssue): string {

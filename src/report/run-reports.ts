@@ -55,6 +55,7 @@ class ReportFile {
       if (!(await isSameFile(this.path, other))) continue;
       throw new ConfigurationError(
         `${optionName(this.#what)} ${this.path} is another file of the run: give the ${this.#what} a name of its own`,
+        { option: this.#what, file: this.path, fault: 'exists' },
       );
     }
   }

@@ -77,7 +77,10 @@ export function parseAccounts(json: string): readonly Account[] {
 export function keyHashOf(account: Account): string {
   if (account.key !== undefined && account.key !== '') return hashKey(account.key);
   if (account.keySha256 !== undefined) return account.keySha256.toLowerCase();
-  throw new ConfigurationError(`account ${account.name} has neither a key nor its hash`);
+  throw new ConfigurationError(`account ${account.name} has neither a key nor its hash`, {
+    option: 'accounts',
+    fault: 'missing',
+  });
 }
 
 function hashKey(key: string): string {

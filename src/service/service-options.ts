@@ -161,7 +161,10 @@ export function resolveOptions(options: ServiceOptions) {
   const { accounts, apiKey, emailCredits, phoneCredits } = options;
   if (accounts !== undefined) {
     if (apiKey !== undefined || emailCredits !== undefined || phoneCredits !== undefined) {
-      throw new ConfigurationError('accounts replace apiKey, emailCredits, phoneCredits');
+      throw new ConfigurationError('accounts replace apiKey, emailCredits, phoneCredits', {
+        option: 'accounts',
+        fault: 'exists',
+      });
     }
     checkAccounts(accounts);
   }
@@ -192,15 +195,26 @@ const accountShape: OptionShape<Account> = {
 };
 
 export function checkAccounts(accounts: readonly Account[]): void {
-  if (accounts.length === 0) throw new ConfigurationError('accounts must not be empty');
+  if (accounts.length === 0)
+    throw new ConfigurationError('accounts must not be empty', {
+      option: 'accounts',
+      fault: 'empty',
+    });
   const names = new Set<string>();
   const keys = new Set<string>();
   for (const [at, account] of accounts.entries()) {
     checkOptions(account, accountShape, `accounts.${at}`);
-    if (account.name === '') throw new ConfigurationError('an account has no name');
+    if (account.name === '')
+      throw new ConfigurationError('an account has no name', {
+        option: 'accounts',
+        fault: 'missing',
+      });
     const key = keyHashOf(account);
     if (names.has(account.name) || keys.has(key)) {
-      throw new ConfigurationError(`account ${account.name} shares its name or key with another`);
+      throw new ConfigurationError(`account ${account.name} shares its name or key with another`, {
+        option: 'accounts',
+        fault: 'repeated',
+      });
     }
     names.add(account.name);
     keys.add(key);

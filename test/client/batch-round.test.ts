@@ -186,10 +186,10 @@ describe('verifyFile', () => {
     const call = client.verifyFile as (...given: unknown[]) => Promise<unknown>;
     expect(await caught(call.call(client, file))).toMatchObject({
       code: 'invalid_option',
-      message: 'parameters must be { type, target_country, … }, not undefined',
+      option: 'parameters',
     });
     expect(await caught(call.call(client, 'list.txt', parameters))).toMatchObject({
-      message: expect.stringContaining('a file is { sizeBytes, open }'),
+      option: 'file.sizeBytes',
     });
     const unit = client.verifyUnit as (given?: unknown) => Promise<unknown>;
     for (const given of [undefined, null, 'ana@example.org']) {

@@ -14,17 +14,19 @@ describe('a package that only some need', () => {
   it('is named with what installs it when it is not', async () => {
     const missing = {
       code: 'missing_dependency',
-      message: 'A format needs a package that is not installed: npm install one',
+      message: expect.stringMatching(/^A format .*: npm install one$/) as string,
     };
     const load = async (): Promise<unknown> => import(absent) as Promise<unknown>;
     await expect(load().catch(refuseMissingPackage(needed))).rejects.toMatchObject(missing);
     await expect(
       load().catch(refuseMissingPackage({ ...needed, install: 'one two' })),
-    ).rejects.toThrow('A format needs packages that are not installed: npm install one two');
+    ).rejects.toThrow(/^A format .*: npm install one two$/);
     try {
       require(absent);
     } catch (error) {
-      expect(() => refuseMissingPackage(needed)(error)).toThrow(missing.message);
+      expect(() => refuseMissingPackage(needed)(error)).toThrow(
+        expect.objectContaining(missing) as Error,
+      );
     }
     expect.assertions(3);
   });

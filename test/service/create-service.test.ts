@@ -58,9 +58,9 @@ describe('a local service', () => {
     [{ maxFileSizeBytes: 0 }, 'maxFileSizeBytes'],
     [{ apiKey: '' }, 'apiKey'],
     [{ accounts: [] }, 'accounts'],
-    [{ accounts: [{ name: 'a' }] }, 'account a'],
-    [{ accounts: [{ name: 'a', key: 'k', email_credit: 1 }] }, 'email_credit'],
-    [{ accounts: [{ name: 'a', key: 'k' }], apiKey: 'k' }, 'accounts'],
+    [{ accounts: [{ name: 'a' }] }, 'accounts', 'missing'],
+    [{ accounts: [{ name: 'a', key: 'k', email_credit: 1 }] }, 'accounts.0.email_credit'],
+    [{ accounts: [{ name: 'a', key: 'k' }], apiKey: 'k' }, 'accounts', 'exists'],
     [
       {
         accounts: [
@@ -68,12 +68,14 @@ describe('a local service', () => {
           { name: 'b', key: 'k' },
         ],
       },
-      'account b',
+      'accounts',
+      'repeated',
     ],
-  ])('refuses %j', async (options, named) => {
+  ])('refuses %j', async (options, option, fault?: string) => {
     await expect(createService(options)).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringContaining(named) as unknown,
+      option,
+      ...(fault !== undefined && { fault }),
     });
   });
 });

@@ -263,13 +263,14 @@ async function sizeOf(path: string): Promise<number> {
   } catch (cause) {
     throw unreadable(path, cause);
   }
-  throw new InputError(`${path} is not a file`, { code: 'input_unreadable' });
+  throw new InputError(`${path} is not a file`, { code: 'input_unreadable', file: path });
 }
 
 function unreadable(path: string, cause: unknown): InputError {
   return new InputError(`cannot read ${path}: ${describeSystemError(cause)}`, {
     code: 'input_unreadable',
     cause,
+    file: path,
   });
 }
 
@@ -305,6 +306,7 @@ function createLineCheck(path: string): { take(chunk: Uint8Array): void; end(): 
   const refuse = (trouble: string): never => {
     throw new ConfigurationError(
       `${path}, line ${line}: ${trouble}; sluice verify takes lists of any form`,
+      { file: path, line },
     );
   };
   const decode = (chunk: Uint8Array | undefined): string => {

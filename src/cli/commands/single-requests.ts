@@ -75,7 +75,7 @@ export const checkCommand = defineCommand({
 async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promise<number> {
   const { options } = input;
   const address = onlyArgument(input.positionals, 'name one address to verify').trim();
-  if (address === '') throw new ConfigurationError('the address is empty');
+  if (address === '') throw new ConfigurationError('the address is empty', { fault: 'empty' });
   const request = unitRequest(address, options);
   const answer = await withAnyService(input, (client) =>
     askPaid(input, 'verifyUnit', (call) => client.verifyUnit(request, call)),
@@ -93,10 +93,12 @@ function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>
   if (!/\p{N}/u.test(address)) {
     throw new ConfigurationError(
       'it is neither an email address (it has no @) nor a phone number (it has no digits)',
+      { fault: 'unsupported' },
     );
   }
   throw new ConfigurationError('a phone number needs its target country: --country <CC>', {
     code: 'country_missing',
+    option: 'country',
   });
 }
 

@@ -40,6 +40,7 @@ async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> 
   if (action !== 'create' || more.length > 0) {
     throw new ConfigurationError(
       `use ${programName(input)} store create --store <url>, or --print`,
+      { fault: 'missing' },
     );
   }
   const { createPostgresStore, postgresStoreSql } =
@@ -102,6 +103,7 @@ async function printStatement(input: CommandInput<NameOf<typeof loadOptions>>): 
   if (target === undefined) {
     throw new ConfigurationError(
       `name where the parts are loaded: --for ${loadTargets.join(', ')}`,
+      { option: '--for', fault: 'missing' },
     );
   }
   await print(await loadStatement(folder, { for: target, ...form }), stdout);

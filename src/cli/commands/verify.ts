@@ -168,11 +168,15 @@ async function openReports(
   const report = options.text('report');
   const summary = options.text('summary');
   if (report === standard) {
-    throw new ConfigurationError('--report needs the name of a file, such as report.html');
+    throw new ConfigurationError('--report needs the name of a file, such as report.html', {
+      option: 'report',
+      fault: 'missing',
+    });
   }
   if (summary === standard && to.path === standard) {
     throw new ConfigurationError(
       '--summary - and the output cannot both be standard output: give the output a file with -o',
+      { option: 'summary', fault: 'repeated' },
     );
   }
   return RunReports.open({

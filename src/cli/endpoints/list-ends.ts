@@ -96,6 +96,7 @@ async function refuseSameFile(inputs: readonly Location[], output: Location): Pr
       inputs.length === 1
         ? `the output ${to} is the input: give the output another name with -o`
         : `the output ${to} is one of the inputs: give the output another name or another folder with -o`,
+      { option: 'sink', fault: 'exists' },
     );
   }
 }
@@ -122,7 +123,10 @@ async function databaseSource(
     first === undefined
       ? ''
       : `, such as --query ${shellQuote(`select * from ${first}`)}; its tables: ${names.slice(0, mostTables).join(', ')}${names.length > mostTables ? ', …' : ''}`;
-  throw new ConfigurationError(`--query <sql> is required when the input is a database${tables}`);
+  throw new ConfigurationError(`--query <sql> is required when the input is a database${tables}`, {
+    option: '--query',
+    fault: 'missing',
+  });
 }
 
 const mostTables = 20;
@@ -182,7 +186,10 @@ async function databaseSink(
 function tableOption(options: ParsedOptions<'into'>): string {
   const into = options.text('into');
   if (into !== undefined && into !== '') return into;
-  throw new ConfigurationError('name the table that the rows go into: --into <table>');
+  throw new ConfigurationError('name the table that the rows go into: --into <table>', {
+    option: '--into',
+    fault: 'missing',
+  });
 }
 
 export function stateDirectoryOf(
@@ -222,6 +229,7 @@ export function refuseAllColumns(
   if (!isInPlace || !readsAllOf(query, into)) return;
   throw new ConfigurationError(
     `the query reads all columns of ${into}, to which the run adds its own, and the next run would read those, too: name the columns in --query instead of *${suggestedQuery(query, output, options)}`,
+    { option: '--query' },
   );
 }
 

@@ -44,6 +44,7 @@ function resolveArgument(argument: string, env: NodeJS.ProcessEnv): string {
   if (value !== undefined && value !== '') return value;
   throw new ConfigurationError(
     `the environment has no variable ${variable}, which ${argument} names`,
+    { fault: 'missing' },
   );
 }
 

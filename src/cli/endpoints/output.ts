@@ -44,7 +44,10 @@ export function findOutput(
   if (form.partBytes === undefined) {
     return streamSink(stdout, { ...form, name: 'standard output', ends: false });
   }
-  throw new ConfigurationError('parts go into a folder: name it with -o');
+  throw new ConfigurationError('parts go into a folder: name it with -o', {
+    option: 'sink',
+    fault: 'missing',
+  });
 }
 
 export async function isSamePlace(input: Location, output: Location): Promise<boolean> {
@@ -62,6 +65,7 @@ export function verdictOutput(
   if (output.path === standard || isDatabase(output) || output.kind === 'web') {
     throw new ConfigurationError(
       '--split-by writes a file for each verdict into a folder: name the folder with -o',
+      { option: 'sink', fault: 'missing' },
     );
   }
   const neutralizeFormulas = options.has('neutralize-formulas');
@@ -229,6 +233,7 @@ function keepRule(options: ParsedOptions<VerifyOption>): KeepRule | undefined {
   if (ofAll.length > 1) {
     throw new ConfigurationError(
       '--keep takes one list for all columns, such as valid,unknown, and one for each <column>=',
+      { option: '--keep' },
     );
   }
   const columns = keep.flatMap(({ column, words }) =>
@@ -272,7 +277,9 @@ async function checkRejects(
 ): Promise<void> {
   const { path, kind } = rejects;
   if (path === standard || isDatabase(rejects) || kind === 'web') {
-    throw new ConfigurationError('--rejects takes the path of a file, or an s3:// address');
+    throw new ConfigurationError('--rejects takes the path of a file, or an s3:// address', {
+      option: '--rejects',
+    });
   }
   if (kind === 'file') await checkOutputPath(path);
   const summary = options.text('summary');
@@ -283,7 +290,10 @@ async function checkRejects(
   ];
   for (const [what, other] of others) {
     if (!(await isSamePlace(rejects, other))) continue;
-    throw new ConfigurationError(`--rejects ${path} is the ${what}: give the rejects another name`);
+    throw new ConfigurationError(
+      `--rejects ${path} is the ${what}: give the rejects another name`,
+      { option: '--rejects', fault: 'exists' },
+    );
   }
 }
 
@@ -291,5 +301,6 @@ async function checkSuspectPlace(to: Location, sink: Sink): Promise<void> {
   if (!isDatabase(to) && (await sink.mayBeginEarly?.()) === true) return;
   throw new ConfigurationError(
     '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',
+    { option: 'sink', fault: 'missing' },
   );
 }

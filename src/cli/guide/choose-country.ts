@@ -152,7 +152,7 @@ export async function askCountry(
   if (country !== undefined) return ['country', country];
   throw new ConfigurationError(
     'a target country is needed: run the command again with --country <CC>, such as --country US; nothing was sent',
-    { code: 'country_missing' },
+    { code: 'country_missing', option: 'country' },
   );
 }
 

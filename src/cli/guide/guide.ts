@@ -149,6 +149,7 @@ export async function showGuide(
   const isIncomplete = added.some(([, value]) => value === countryToFillIn);
   throw new ConfigurationError(
     `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${isIncomplete ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
+    { option: 'email', fault: 'missing' },
   );
 }
 
@@ -289,6 +290,7 @@ async function paidRunOf(
 function nameThem(why: string): ConfigurationError {
   return new ConfigurationError(
     `${why}name the columns to verify: --email <column>, --phone <column>, or both, by name or by position (--email "#3")`,
+    { option: 'email', fault: 'missing' },
   );
 }
 

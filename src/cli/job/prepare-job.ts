@@ -271,6 +271,7 @@ async function refuseSuppressed(
       if (!(await isSamePlace(list, output))) continue;
       throw new ConfigurationError(
         `${output.path} is the list of --suppress, which the output would replace: give the output another name`,
+        { option: 'sink', fault: 'exists' },
       );
     }
   }
@@ -286,6 +287,7 @@ function refuseUnmeant(target: Target, to: Location): void {
   if (!isDatabase(to) || target.kind !== 'local' || target.isOnPurpose) return;
   throw new ConfigurationError(
     'no base URL is given, and the verdicts of the local service go into a database only with --local: set SLUICE_BASE_URL and SLUICE_API_KEY, or add --local',
+    { option: 'baseUrl', fault: 'missing' },
   );
 }
 
@@ -321,13 +323,14 @@ function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
   if (!options.has('email') && !options.has('phone')) {
     throw new ConfigurationError(
       'name the columns to verify: --email <column>, --phone <column>, or both',
+      { option: 'email', fault: 'missing' },
     );
   }
   const isOfEmailsAlone = options.has('email-country') && !options.has('phone');
   if (!countryOptions.some((name) => options.has(name)) && !isOfEmailsAlone) {
     throw new ConfigurationError(
       'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
-      { code: 'country_missing' },
+      { code: 'country_missing', option: 'country' },
     );
   }
 }

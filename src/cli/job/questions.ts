@@ -61,7 +61,11 @@ export async function confirmDiscard(
     return;
   }
   const loss = sentencesOf(dropped).join();
-  if (!isInteractive(person)) throw new ConfigurationError(`${loss}; add --yes to drop it`);
+  if (!isInteractive(person))
+    throw new ConfigurationError(`${loss}; add --yes to drop it`, {
+      option: '--yes',
+      fault: 'missing',
+    });
   if (await agrees(`${loss}. Drop it?`, person, signal)) return;
   throw new ConfigurationError(
     `stopped; nothing was sent or deleted${isFinished ? '' : ': the same command as before resumes the run'}`,
@@ -336,6 +340,7 @@ export function preflightOf(
   if (isAsked && !isInteractive(person)) {
     throw new ConfigurationError(
       '--preflight needs a terminal, where it asks before the launch: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
+      { option: '--yes', fault: 'missing' },
     );
   }
   return {

@@ -282,11 +282,13 @@ export async function runShared(
   if (target.kind === 'local') {
     throw new ConfigurationError(
       `--store needs a service that all processes can reach: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local one)`,
+      { option: 'baseUrl', fault: 'missing' },
     );
   }
   if (!isHeldBack) {
     throw new ConfigurationError(
       'with --store the output is a file, a folder of parts, a table or an s3:// URL, which appears whole: name one with -o',
+      { option: 'sink' },
     );
   }
   const { options, signal } = input;

@@ -4,7 +4,7 @@ import {
   oneOf,
   orNull,
 } from '../../platform/text/sentence.js';
-import type { ComparedExport, Estimate, InputFault, Preflight } from '../../index.js';
+import type { ComparedExport, Estimate, ErrorFault, Preflight } from '../../index.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import {
   counted,
@@ -842,15 +842,18 @@ export const catalogue = {
   }),
 
   error: error({
-    when: 'The command has failed: `code` is an [error code](../when-it-stops.md#error-codes), null for a defect and for a signal. `option`, `line` and `fault` are those of the error, where it has them.',
+    when: 'The command has failed: `code` is an [error code](../when-it-stops.md#error-codes), null for a defect and for a signal. `option` (the flag), `file`, `line`, `rows`, `column` and `fault` are those of the [error](library.md#errors), where it has them.',
     example: {
       code: orNull('input_unreadable'),
       exit_code: 6,
       message: 'cannot read list.csv: file or folder not found [input_unreadable]',
       cause: undefined as string | undefined,
       option: undefined as string | undefined,
+      file: undefined as string | undefined,
       line: undefined as number | undefined,
-      fault: undefined as InputFault | undefined,
+      rows: undefined as readonly number[] | undefined,
+      column: undefined as string | undefined,
+      fault: undefined as ErrorFault | undefined,
     },
     sentence: made,
     mark: 'sluice: ',

@@ -1,13 +1,13 @@
 import {
   ApiError,
-  ConfigurationError,
   ContractError,
-  InputError,
+  type ErrorPlace,
   SluiceError,
   TransportError,
 } from '../../index.js';
 import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import { runSentence } from '../../report/sentences/run-sentences.js';
+import { optionField } from '../../platform/text/sentence.js';
 import type { FieldsOf, Message } from './catalogue.js';
 
 /** The text of an error that stops a command: one line, but for a defect. Whoever prints it must escape it. */
@@ -29,10 +29,17 @@ export function errorFields(error: unknown): FieldsOf<'error'> {
     exit_code: exitCodeOf(error),
     message: errorText(error),
     cause: technicalPart(error),
-    option: error instanceof ConfigurationError ? error.option : undefined,
-    line: error instanceof InputError ? error.line : undefined,
-    fault: error instanceof InputError ? error.fault : undefined,
+    ...placeOf(error),
   };
+}
+
+type ErrorFields = Pick<FieldsOf<'error'>, 'option' | 'line' | keyof ErrorPlace>;
+
+/** What the error is about; an option by its name on the command line. */
+function placeOf(error: unknown): ErrorFields {
+  const named = error instanceof SluiceError ? (error as Partial<ErrorFields>) : {};
+  const { option, file, line, rows, column, fault } = named;
+  return { option: option && optionField(option), file, line, rows, column, fault };
 }
 
 export function codeOf(error: unknown): string | null {

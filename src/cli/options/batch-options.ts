@@ -122,7 +122,10 @@ export const countryOption = {
 export function readType(options: ParsedOptions<'type'>): VerificationType {
   const { type } = options.values([typeOption]);
   if (type !== undefined) return type;
-  throw new ConfigurationError('--type is required: email or phone');
+  throw new ConfigurationError('--type is required: email or phone', {
+    option: '--type',
+    fault: 'missing',
+  });
 }
 
 export function readCountry(options: ParsedOptions<'country'>): CountryCode {
@@ -130,6 +133,7 @@ export function readCountry(options: ParsedOptions<'country'>): CountryCode {
   if (given !== undefined) return given;
   throw new ConfigurationError('a target country is needed: --country <CC>', {
     code: 'country_missing',
+    option: 'country',
   });
 }
 

@@ -49,11 +49,16 @@ async function readConfig(file: string): Promise<Readonly<Record<string, unknown
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ConfigurationError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
+    throw new ConfigurationError(`${file} is not JSON: ${(cause as Error).message}`, {
+      cause,
+      file,
+      fault: 'not_json',
+    });
   }
   if (isObject(value)) return value;
   throw new ConfigurationError(
     `${file} must hold one JSON object, such as {"email": ["email"], "country": "US"}`,
+    { file },
   );
 }
 
@@ -120,6 +125,6 @@ export async function readOptionFile(path: string, what: string): Promise<string
     return await readFile(path, 'utf8');
   } catch (cause) {
     const why = describeSystemError(cause);
-    throw new ConfigurationError(`cannot read the ${what} ${path}: ${why}`, { cause });
+    throw new ConfigurationError(`cannot read the ${what} ${path}: ${why}`, { cause, file: path });
   }
 }

@@ -15,6 +15,7 @@ const retryDelays: OptionType<readonly number[]> = {
       if (/^\d+(?:\.\d+)?$/.test(seconds) && ms > 0) return ms;
       throw new ConfigurationError(
         `--${name} takes seconds above 0, as 305,900, not ${JSON.stringify(seconds)}`,
+        { option: `--${name}` },
       );
     }),
 };
@@ -29,6 +30,7 @@ const askLimits: OptionType<QueryLimits> = {
         if (most !== undefined && span !== undefined) return [span, Number(most)];
         throw new ConfigurationError(
           `--${name} takes counts and spans, as 5/second,1000/hour, not ${JSON.stringify(limit)}`,
+          { option: `--${name}` },
         );
       }),
     ),

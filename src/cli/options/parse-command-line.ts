@@ -200,7 +200,7 @@ export function noArguments(command: string, positionals: readonly string[]): vo
 export function onlyArgument(positionals: readonly string[], what: string): string {
   const [argument, ...more] = positionals;
   if (argument !== undefined && argument !== '' && more.length === 0) return argument;
-  throw new ConfigurationError(what);
+  throw new ConfigurationError(what, { fault: more.length > 0 ? 'repeated' : 'missing' });
 }
 
 /** The same where it is a file or a folder. */

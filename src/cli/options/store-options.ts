@@ -80,6 +80,7 @@ export async function sharedRunOf(
   if (run === undefined) {
     throw new ConfigurationError(
       '--store needs the name of the run: --run <name>, the same in each of its processes and another for each list or night',
+      { option: '--run', fault: 'missing' },
     );
   }
   const { postgresStore } = await import('../../lists/sql/postgres/index.js');
@@ -99,6 +100,7 @@ export function storeUrlOf(options: ParsedOptions<'store'>, from: Environment): 
   if (location.kind === 'postgres') return location.url;
   throw new ConfigurationError(
     '--store takes the URL of a PostgreSQL database, as postgres://user@host/database, or env:NAME of a variable that holds it',
+    { option: '--store' },
   );
 }
 
@@ -107,6 +109,7 @@ export function refuseStandardInput(inputs: readonly string[]): void {
   if (!inputs.includes(standard)) return;
   throw new ConfigurationError(
     'standard input does not work with --store, because another process could not go on with it: write it to a file first',
+    { option: 'source' },
   );
 }
 
@@ -117,6 +120,7 @@ const maxAge: OptionType<MaxAgeDays> = {
     const refuse = (part: string): never => {
       throw new ConfigurationError(
         `--${name} takes a number of days, or one by verdict (${verdicts.join(', ')}), such as valid=90,unknown=1, not ${JSON.stringify(part)}`,
+        { option: `--${name}` },
       );
     };
     let rest: number | undefined;
@@ -176,6 +180,7 @@ export async function openHistory(
   if (target.kind === 'local' && !target.isOnPurpose) {
     throw new ConfigurationError(
       'no base URL is given, and verdicts of the local service go into a history only with --local: set SLUICE_BASE_URL and SLUICE_API_KEY, or add --local',
+      { option: 'baseUrl', fault: 'missing' },
     );
   }
   return History.open({

@@ -34,6 +34,7 @@ const keepType: OptionType<{
     if (quality !== undefined) {
       throw new ConfigurationError(
         `--${name} takes ${verdicts.join(', ')}; ${quality} is a quality of emails: --keep-quality ${list}`,
+        { option: `--${name}` },
       );
     }
     const words = parseWords(list, name, verdicts);

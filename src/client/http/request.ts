@@ -108,6 +108,7 @@ function checkedUnitType(unit: unknown): VerificationType | undefined {
   if (given.length > 1 && (wanted === undefined || wanted === null)) {
     throw new ConfigurationError(
       `verifyUnit: ${given.join(' and ')} are given, and no type: name the one to verify, such as type: "${given[0]}"`,
+      { option: 'type', fault: 'missing' },
     );
   }
   return verificationTypes.find((type) => type === wanted) ?? given[0];
@@ -133,6 +134,7 @@ function unitAddresses(unit: unknown): (readonly [VerificationType, string])[] {
 function noKeyError(operation: OperationName): ConfigurationError {
   return new ConfigurationError(
     `${operation} needs an API key: the client has none. Give it apiKey; if that comes from the environment, its variable is not set`,
+    { option: 'apiKey', fault: 'missing' },
   );
 }
 
@@ -142,7 +144,9 @@ function pathOf(operation: OperationName, shape: Operation, input: CallInput): s
     // A uuid holds nothing that could lead the request to another path.
     const uuid = batchUuidSchema.safeParse(input.batchUuid);
     if (!uuid.success)
-      throw new ConfigurationError(`${operation} needs a batch_uuid that is a uuid`);
+      throw new ConfigurationError(`${operation} needs a batch_uuid that is a uuid`, {
+        option: 'batch_uuid',
+      });
     path = path.replace('{batch_uuid}', uuid.data);
   }
   if (shape.query === undefined) return path;
@@ -188,11 +192,13 @@ function checkedFile(operation: OperationName, file: UploadFile | undefined): Up
   if (!Number.isSafeInteger(sizeBytes) || Number(sizeBytes) < 0) {
     throw new ConfigurationError(
       `${operation}: file.sizeBytes must be a number of bytes: a file is { sizeBytes, open }, such as { sizeBytes: bytes.length, open: () => [bytes] }`,
+      { option: 'file.sizeBytes' },
     );
   }
   if (typeof file?.open === 'function') return file;
   throw new ConfigurationError(
     `${operation}: file.open must be a function, such as () => createReadStream("list.txt")`,
+    { option: 'file.open' },
   );
 }
 
@@ -207,7 +213,10 @@ function checked(operation: OperationName, schema: z.ZodObject, value: unknown):
   if (parsed.success) return parsed.data;
   const field = parsed.error.issues[0]?.path[0];
   const wanted = shape[String(field)];
-  if (wanted) throw new ConfigurationError(`${operation}: ${String(field)} must be ${wanted.what}`);
+  if (wanted)
+    throw new ConfigurationError(`${operation}: ${String(field)} must be ${wanted.what}`, {
+      option: String(field),
+    });
   const form = takesAll
     ? '{ type: "email", email: "ana@example.org", target_country: "US" }'
     : `{ ${names.join(', ')} }`;

@@ -129,18 +129,21 @@ export function checkFields(types: ReadonlySet<VerificationType>, options: Field
   if (suggest && !types.has('email')) {
     throw new ConfigurationError(
       `${optionName('suggest')} is for emails, and no column of emails is verified: leave it out`,
+      { option: 'suggest' },
     );
   }
   if (columns === undefined) return;
   if (columns.length === 0) {
     throw new ConfigurationError(
       `at least one result column is written: name one, such as ${optionName('columns')} valid, and delete it afterwards`,
+      { option: 'columns', fault: 'empty' },
     );
   }
   for (const [at, field] of columns.entries()) {
     if (columns.indexOf(field) < at) {
       throw new ConfigurationError(
         `the added column ${JSON.stringify(field)} is named twice: name it once`,
+        { option: 'columns', column: field, fault: 'repeated' },
       );
     }
     const having = verificationTypes.filter((type) => hasField(type, field));
@@ -148,12 +151,14 @@ export function checkFields(types: ReadonlySet<VerificationType>, options: Field
     if (having.some((type) => types.has(type))) continue;
     throw new ConfigurationError(
       `${JSON.stringify(field)} is a column of ${having.join()} addresses, and none is verified; ${listOf(types)}`,
+      { option: 'columns', column: field },
     );
   }
   for (const type of types) {
     if (columns.some((field) => hasField(type, field))) continue;
     throw new ConfigurationError(
       `none of ${columns.join(', ')} is added for ${type} addresses, which would be verified for nothing: name one more, such as verification`,
+      { option: 'columns' },
     );
   }
 }
@@ -169,6 +174,7 @@ function unknownField(field: string): ConfigurationError {
   const guess = near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
   return new ConfigurationError(
     `no column ${JSON.stringify(field)} can be added${guess || ';'} ${listOf(verificationTypes)}`,
+    { option: 'columns', column: field },
   );
 }
 

@@ -93,7 +93,10 @@ export function layOutColumns(
 ): ColumnLayout {
   const given = givenColumns(options);
   if (given.length === 0) {
-    throw new ConfigurationError('name at least one column of email addresses or phone numbers');
+    throw new ConfigurationError('name at least one column of email addresses or phone numbers', {
+      option: 'email',
+      fault: 'missing',
+    });
   }
   countVerified(options);
   const columns = given.map(({ type, as }) => {
@@ -156,6 +159,7 @@ export function checkColumnNames(
         : `the first ${rows} rows have ${noColumn(names, name, 'their')}`;
     throw new ConfigurationError(`${missing}. Where a row has no value, set it to null`, {
       code: 'column_not_found',
+      column: name,
     });
   }
   layOutColumns(names, options);
@@ -187,6 +191,7 @@ function checkPrefixes(prefixed: readonly string[], verified: readonly string[])
   if (other === undefined) return;
   throw new ConfigurationError(
     `a prefix is given for ${JSON.stringify(other)}, which is not a verified column`,
+    { option: 'prefix', column: other },
   );
 }
 
@@ -217,13 +222,13 @@ function checkAdded(
       if (inHeader.has(name)) {
         throw new ConfigurationError(
           `${input} already has a column ${JSON.stringify(name)}, which would be added: give the new columns another name with ${option()}, or leave that column out of the input`,
-          { code: 'column_exists' },
+          { code: 'column_exists', option: 'prefix', column: name },
         );
       }
       if (others.has(name)) {
         throw new ConfigurationError(
           `two verified columns would both add a column ${JSON.stringify(name)}; name each once, and give one of them another prefix with ${option()}`,
-          { code: 'column_exists' },
+          { code: 'column_exists', option: 'prefix', column: name, fault: 'repeated' },
         );
       }
       others.add(name);

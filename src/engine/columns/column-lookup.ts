@@ -11,7 +11,7 @@ export function findColumn(header: readonly string[], given: string, list = 'the
     const positions = header.flatMap((name, at) => (name === given ? [`#${at + 1}`] : []));
     throw new ConfigurationError(
       `${list} has more than one column named ${JSON.stringify(given)}; name it by position: ${positions.join(' or ')}`,
-      { code: 'column_not_found' },
+      { code: 'column_not_found', column: given, fault: 'repeated' },
     );
   }
   const position = /^#([1-9]\d{0,5})$/.exec(given);
@@ -30,7 +30,7 @@ function findWithoutCase(header: readonly string[], given: string, list: string)
   const names = found.map((index) => JSON.stringify(header[index])).join(' and ');
   throw new ConfigurationError(
     `${list} has no column ${JSON.stringify(given)}, but ${names}: name one of them as it is written`,
-    { code: 'column_not_found' },
+    { code: 'column_not_found', column: given },
   );
 }
 
@@ -43,13 +43,13 @@ function columnNotFound(
   if (damaged !== -1) {
     return new ConfigurationError(
       `${list} has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252 or shift_jis, or the column by its position, #${damaged + 1}`,
-      { code: 'column_not_found' },
+      { code: 'column_not_found', option: 'encoding', column: given, fault: 'encoding' },
     );
   }
   if (header.length > 0 && header.every((name) => name.trim() === '')) {
     return new ConfigurationError(
       `${list} has no column ${JSON.stringify(given)}, as its first row is blank: say with ${optionName('skipRows')} how many rows are above the header, or check what makes the list`,
-      { code: 'column_not_found' },
+      { code: 'column_not_found', option: 'skipRows', column: given, fault: 'blank_header' },
     );
   }
   const delimiter = unusedDelimiter(header);
@@ -57,11 +57,12 @@ function columnNotFound(
     const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
     return new ConfigurationError(
       `${list} has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: give ${optionName('delimiter')} as ${shown}, or, if every line is in quotes as a whole, remove these quotes`,
-      { code: 'column_not_found' },
+      { code: 'column_not_found', option: 'delimiter', column: given },
     );
   }
   return new ConfigurationError(`${list} has ${noColumn(header, given)}`, {
     code: 'column_not_found',
+    column: given,
   });
 }
 

@@ -105,7 +105,9 @@ export async function verifyAddress(
   checkOptions(options, shape);
   const { client, email, phone, timeoutMs = defaultTimeoutMs } = options;
   if ((email === undefined) === (phone === undefined)) {
-    throw new ConfigurationError('give an email or a phone, and one of them alone');
+    throw new ConfigurationError('give an email or a phone, and one of them alone', {
+      option: 'email',
+    });
   }
   const type = email === undefined ? 'phone' : 'email';
   const targetCountry = parseCountry(options.country);

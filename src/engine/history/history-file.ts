@@ -251,27 +251,28 @@ function isTornHead(bytes: Buffer): boolean {
 function changedByAnother(path: string): OutputError {
   return new OutputError(
     `the history ${path} was removed, replaced or changed while it was in use: make sure that nothing else writes it`,
+    { file: path },
   );
 }
 
 function damaged(path: string, at: number): StateError {
   return new StateError(
     `the history ${path} is damaged at byte ${at}: put back a copy of it, or name another history`,
-    { code: 'state_damaged' },
+    { code: 'state_damaged', file: path, fault: 'damaged' },
   );
 }
 
 function unknownEntries(path: string): StateError {
   return new StateError(
     `the history ${path} holds entries that this version of Sluice does not know, though their checksum is right: use the version that wrote them, put back a copy of it, or name another history`,
-    { code: 'state_damaged' },
+    { code: 'state_damaged', file: path, fault: 'unsupported' },
   );
 }
 
 function unknownForm(path: string): StateError {
   return new StateError(
     `${path} is not a history that this version of Sluice knows: name another file`,
-    { code: 'state_damaged' },
+    { code: 'state_damaged', file: path, fault: 'other_format' },
   );
 }
 

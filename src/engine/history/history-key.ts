@@ -3,7 +3,6 @@ import { StateError } from '../../platform/errors/errors.js';
 import { closeFile, type FileSystem, makeSafe } from '../../platform/files/file-system.js';
 import { lockFile, type FileLock, type LockWaitOptions } from '../../platform/files/file-lock.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
-import { optionName } from '../../platform/text/sentence.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
 
@@ -30,11 +29,7 @@ export async function takeHistoryKey(
 ): Promise<HistoryKey> {
   const keyPath = historyKeyPath(path);
   const lock = await onDisk(`lock the history ${path}`, async () =>
-    lockFile(
-      files,
-      { name: `the history ${path}`, path: keyPath, option: optionName('history') },
-      patience,
-    ),
+    lockFile(files, { name: `the history ${path}`, path: keyPath, option: 'history' }, patience),
   );
   try {
     return await onDisk(`read the history's key ${keyPath}`, async () => {
@@ -90,6 +85,6 @@ function fingerprintOf(seed: Uint8Array): string {
 function missingKey(path: string, keyPath: string): StateError {
   return new StateError(
     `the history ${path} is of no use without its key: put back ${keyPath}, or name another history`,
-    { code: 'state_damaged' },
+    { code: 'state_damaged', file: keyPath, fault: 'missing' },
   );
 }

@@ -35,10 +35,13 @@ export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest 
     if (!verdicts.some((known) => known === verdict)) {
       throw new ConfigurationError(
         `unknown verdict ${JSON.stringify(verdict)}: the verdicts are ${verdicts.slice(0, -1).join(', ')} and ${verdicts.at(-1)}`,
+        { option: 'historyMaxAge' },
       );
     }
     if (days === undefined || days >= 0) continue;
-    throw new ConfigurationError(`a result's age must be a number of days of 0 or more`);
+    throw new ConfigurationError(`a result's age must be a number of days of 0 or more`, {
+      option: 'historyMaxAge',
+    });
   }
   const oldest = (verdict: Verdict): number => nowMs - (given[verdict] ?? rest[verdict]) * dayMs;
   return {

@@ -102,7 +102,11 @@ export class History implements ResultHistory {
     const age = { nowMs, oldest: oldestOf(options.maxAgeDays, nowMs) };
     const exists = async (): Promise<boolean> => hasBytes(files, path);
     if (service === undefined && !(await exists())) {
-      throw new StateError(`no history found at ${path}`, { code: 'state_mismatch' });
+      throw new StateError(`no history found at ${path}`, {
+        code: 'state_mismatch',
+        file: path,
+        fault: 'missing',
+      });
     }
     await onDisk(`use the history ${path}`, async () => {
       for (const kept of [path, historyKeyPath(path)]) await files.checkPrivateFile(kept);

@@ -71,7 +71,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
   if (ofLists) {
     throw new ConfigurationError(
       `the cells of column ${JSON.stringify(ofLists.name)} are lists of values, and each must be one text: ${optionName('splitCells')} writes a row for each address of a list; nothing was sent`,
-      { code: 'column_of_lists' },
+      { code: 'column_of_lists', column: ofLists.name },
     );
   }
   return plan.layout.columns.flatMap(({ name, type }, index) => {

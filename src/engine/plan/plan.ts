@@ -220,7 +220,7 @@ export function checkCountries(options: CountryOptions & ColumnOptions): void {
   if (isEveryRowKnown || (emailCountry !== undefined && !hasPhones)) return;
   throw new ConfigurationError(
     'a target country is needed: give one for all rows (country), the column that holds it row by row (countryColumn), or a column of international phone numbers (countryFrom)',
-    { code: 'country_missing' },
+    { code: 'country_missing', option: 'country' },
   );
 }
 

@@ -128,10 +128,12 @@ export function checkHistoryService(history: ResultHistory | undefined, service?
   if (history.isClosed === true) {
     throw new ConfigurationError(
       'the history is closed: open it again before the call, and close it after',
+      { option: 'openHistory' },
     );
   }
   if (service === undefined || history.service === service) return;
   throw new ConfigurationError(
     `the history holds results of ${history.service}, and this run asks ${service}: open another for it`,
+    { option: 'openHistory' },
   );
 }

@@ -91,7 +91,11 @@ async function openRun(
   signal: AbortSignal,
 ): Promise<RunStore> {
   if (store) return store.open({ signal });
-  if (stateDir === undefined) throw new ConfigurationError('stateDir is missing, or a store');
+  if (stateDir === undefined)
+    throw new ConfigurationError('stateDir is missing, or a store', {
+      option: 'stateDir',
+      fault: 'missing',
+    });
   return StateDirectory.open(systemFiles, stateDir, { fresh: false });
 }
 
@@ -103,7 +107,8 @@ const lookMs = 100;
  */
 async function stopAll(store: RunStore, shared: SharedStore, signal: AbortSignal): Promise<void> {
   const { name } = shared;
-  if (!store.state.run) throw new ConfigurationError(`${name} does not exist`);
+  if (!store.state.run)
+    throw new ConfigurationError(`${name} does not exist`, { fault: 'missing' });
   await store.record({
     entry: 'stopped',
     code: 'abandoned',

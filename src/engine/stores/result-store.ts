@@ -120,7 +120,7 @@ export class ResultStore {
     if (results) return results;
     throw new StateError(
       `${path} is damaged: restore it, or remove it, and the same command fetches it again where the service still has the batch`,
-      { code: 'state_damaged' },
+      { code: 'state_damaged', file: path },
     );
   }
 

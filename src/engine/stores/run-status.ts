@@ -62,7 +62,11 @@ export interface RunStatus {
 /** The status from a journal. */
 export function statusOf(state: RunState, stateDir: string): RunStatus {
   const { run, plan, stopped } = state;
-  if (!run) throw new ConfigurationError(`no run found in ${stateDir}`);
+  if (!run)
+    throw new ConfigurationError(`no run found in ${stateDir}`, {
+      file: stateDir,
+      fault: 'missing',
+    });
   const batches = [...state.batches.values()].map((entry) => entry.state);
   const planned = { email: 0, phone: 0 };
   for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;

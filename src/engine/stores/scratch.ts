@@ -57,6 +57,7 @@ async function makeFolderIn(files: FileSystem, parent: string): Promise<PrivateF
   } catch (cause) {
     throw new ConfigurationError(`cannot write to ${parent}: ${describeSystemError(cause)}`, {
       cause,
+      file: parent,
     });
   }
 }

@@ -239,6 +239,7 @@ class JoinResults extends PatientDuplex {
 function rowsMissing(row: number): ConfigurationError {
   return new ConfigurationError(
     `row ${row + 1} did not come to joinResults() in its place: pass every parcel on, once and in order`,
+    { rows: [row + 1], fault: 'missing' },
   );
 }
 

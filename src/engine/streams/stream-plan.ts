@@ -127,7 +127,10 @@ export function checkPlan(plan: unknown): void {
 }
 
 function planInUse(): ConfigurationError {
-  return new ConfigurationError('a plan serves one stream: make another plan');
+  return new ConfigurationError('a plan serves one stream: make another plan', {
+    option: 'plan',
+    fault: 'repeated',
+  });
 }
 
 /** Bounds the rows in memory between the stream that accepts them and the consumer that releases them. */
@@ -283,5 +286,8 @@ class RowColumns {
 /** @param number counted from 1 */
 export function checkRow(row: unknown, number: number): asserts row is Row {
   if (typeof row === 'object' && row !== null && !Array.isArray(row)) return;
-  throw new ConfigurationError(`row ${number} must be an object of columns, not ${kindOfRow(row)}`);
+  throw new ConfigurationError(
+    `row ${number} must be an object of columns, not ${kindOfRow(row)}`,
+    { rows: [number] },
+  );
 }

@@ -74,6 +74,7 @@ export function parseDelimiter(delimiter: string): number {
   if (delimiter.length !== 1 || byte > 0x7e || isReserved) {
     throw new ConfigurationError(
       `${JSON.stringify(delimiter)} cannot be the delimiter of a CSV file: it is one ASCII character, and neither a quote nor a line end`,
+      { option: 'delimiter' },
     );
   }
   return byte;

@@ -46,6 +46,7 @@ export function parseFileFormat(name: string): FileFormat {
   if (format !== undefined) return format;
   throw new ConfigurationError(
     `unknown format ${JSON.stringify(name)}: choose ${fileFormats.join(', ')}`,
+    { option: 'format' },
   );
 }
 

@@ -79,6 +79,7 @@ export function destinationSink(
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
       `cannot write ${place.name}: ${other} is not an output format; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (${optionName('sink.format')})`,
+      { option: 'sink', fault: 'other_format' },
     );
   }
   const written = options.format ?? format ?? 'csv';
@@ -129,7 +130,10 @@ export function writingOf(
   options: FileSinkOptions & CsvOptions,
 ): FormatWriting {
   if (options.delimiter !== undefined) {
-    if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);
+    if (format !== 'csv')
+      throw new ConfigurationError(`a ${format} output has no other delimiter`, {
+        option: 'delimiter',
+      });
     parseDelimiter(options.delimiter);
   }
   switch (format) {

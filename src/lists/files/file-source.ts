@@ -93,13 +93,17 @@ function checkForm(format: FileFormat | undefined, options: FileOptions): void {
   for (const name of ['delimiter', 'quote', 'escape'] as const) {
     const value = options[name];
     if (value === '' || value?.includes('\n') === true || value?.includes('\0') === true) {
-      throw new ConfigurationError(`${JSON.stringify(value)} cannot be the ${name} of a CSV file`);
+      throw new ConfigurationError(`${JSON.stringify(value)} cannot be the ${name} of a CSV file`, {
+        option: name,
+      });
     }
   }
   for (const name of ['skipRows', 'skipFooter'] as const) {
     const rows = options[name];
     if (rows !== undefined && !(Number.isSafeInteger(rows) && rows >= 0)) {
-      throw new ConfigurationError(`${name} is a whole number of 0 or more, not ${rows}`);
+      throw new ConfigurationError(`${name} is a whole number of 0 or more, not ${rows}`, {
+        option: name,
+      });
     }
   }
   if (format === undefined) return;

@@ -18,7 +18,11 @@ export async function findFiles(path: string): Promise<readonly string[]> {
   const files = await filesBelow(glob.base, depthOf(pattern, glob));
   const matching = files.filter((file) => glob.matches(file)).toSorted(byName);
   if (matching.length > 0) return matching;
-  throw new InputError(`cannot read ${path}: no file matches it`, { code: 'input_unreadable' });
+  throw new InputError(`cannot read ${path}: no file matches it`, {
+    code: 'input_unreadable',
+    file: path,
+    fault: 'missing',
+  });
 }
 
 async function filesOfFolder(folder: string): Promise<readonly string[]> {
@@ -30,7 +34,7 @@ async function filesOfFolder(folder: string): Promise<readonly string[]> {
   if (names.length > 0) return names.map((name) => join(folder, name));
   throw new InputError(
     `cannot read ${folder}: it is a folder without a file that ends in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
-    { code: 'input_unreadable' },
+    { code: 'input_unreadable', file: folder, fault: 'empty' },
   );
 }
 
@@ -169,6 +173,7 @@ function expandBraces(pattern: string): readonly string[] {
     if (done.length + open.length <= mostAlternatives) continue;
     throw new ConfigurationError(
       `the pattern ${pattern} has more than ${mostAlternatives} alternatives`,
+      { file: pattern, fault: 'too_large' },
     );
   }
   return done;

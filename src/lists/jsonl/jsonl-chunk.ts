@@ -2,7 +2,7 @@ import { lineEnd, type Lines } from '../files/bytes/line-feed.js';
 import { type CellText, invalidText, type RowChunk } from '../rows/chunks/row-chunk.js';
 import { textOfValue } from '../rows/values/print-value.js';
 import { isUtf8 } from 'node:buffer';
-import { InputError, type InputFault } from '../../platform/errors/errors.js';
+import { InputError, type ErrorFault } from '../../platform/errors/errors.js';
 import { JsonText } from '../rows/values/kinds.js';
 import { isDeeperThan } from '../../platform/json.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
@@ -199,7 +199,7 @@ export function parseJsonRow(
 ): JsonRow | undefined {
   const text = bytes.toString('utf8');
   if (text.trim() === '') return undefined;
-  const refuse = (why: string, fault: InputFault = 'not_json'): InputError =>
+  const refuse = (why: string, fault: ErrorFault = 'not_json'): InputError =>
     new InputError(`${at.name}, line ${grouped(at.line)}: ${why}`, { line: at.line, fault });
   if (isDeeperThan(bytes, maxDepth))
     throw refuse(`more than ${String(maxDepth)} brackets are nested`, 'too_large');

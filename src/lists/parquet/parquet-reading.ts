@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
-import { InputError, type InputFault, OutputError } from '../../platform/errors/errors.js';
+import { InputError, type ErrorFault, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
 import { describeFile } from '../files/file-signature.js';
@@ -103,7 +103,7 @@ async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<Fi
 
 /** A group's metadata decides how much memory it takes: refuses an invalid one. */
 function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: RandomFile): void {
-  const refuse = (why: string, fault: InputFault): never => {
+  const refuse = (why: string, fault: ErrorFault): never => {
     throw new InputError(`${file.name}, row group ${String(at + 1)}: ${why}`, { fault });
   };
   let bytes = 0;

@@ -200,6 +200,7 @@ class ParquetRowsWriter implements RowsWriter {
       if (stored !== undefined) return stored;
       throw new InputError(
         `data row ${grouped(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
+        { column: name, rows: [this.#written + row + 1], fault: 'misfit' },
       );
     });
   }

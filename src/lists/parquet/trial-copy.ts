@@ -119,6 +119,7 @@ function renewTime(stored: unknown, column: string): unknown {
   if (BigInt.asIntN(64, nanos) === nanos) return nanos;
   throw new InputError(
     `column ${JSON.stringify(column)} holds times (INT96) outside of the years 1678 to 2261, which Parquet has no other type with nanoseconds for: name another format for the output, or write the input with TIMESTAMP(MICROS)`,
+    { column, fault: 'unsupported' },
   );
 }
 
@@ -261,6 +262,7 @@ export function copyExaminer(
       } catch {
         throw new InputError(
           `column ${JSON.stringify(column.name)} holds a value that cannot be written as Parquet: name another format for the output`,
+          { column: column.name, fault: 'unsupported' },
         );
       }
     }

@@ -30,7 +30,7 @@ export function variantReader(
     } catch (cause) {
       throw new InputError(
         `column ${JSON.stringify(node.element.name)} holds a variant that cannot be read`,
-        { cause },
+        { cause, column: node.element.name, fault: 'damaged' },
       );
     }
   };

@@ -66,12 +66,16 @@ interface WebAddress {
 
 function parseWebAddress(text: string): WebAddress {
   // The text is not repeated: it may contain a password.
-  if (!URL.canParse(text)) throw new ConfigurationError('the address of the input is not a URL');
+  if (!URL.canParse(text))
+    throw new ConfigurationError('the address of the input is not a URL', {
+      fault: 'other_format',
+    });
   const url = new URL(text);
   const name = `${url.origin}${url.pathname}`;
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackHost(url.hostname))) {
     throw new ConfigurationError(
       `${name} is not read: a list comes by https://, by http:// only from this machine`,
+      { fault: 'unsupported' },
     );
   }
   const user = url.username === '' && url.password === '' ? undefined : userOf(url);
@@ -228,5 +232,8 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
 }
 
 function unreadable(name: string, why: string): InputError {
-  return new InputError(`cannot read ${name}: ${why}`, { code: 'input_unreadable' });
+  return new InputError(`cannot read ${name}: ${why}`, {
+    code: 'input_unreadable',
+    fault: 'missing',
+  });
 }

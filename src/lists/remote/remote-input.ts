@@ -255,6 +255,7 @@ class RemoteReader implements ByteReader {
     if (this.#at <= maxBytes) return;
     throw new InputError(`${this.#object.name} has more than ${maxBytes} bytes`, {
       code: 'input_unreadable',
+      fault: 'too_large',
     });
   }
 

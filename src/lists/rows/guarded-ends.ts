@@ -215,6 +215,7 @@ export function refuseSameObjects(name: string): (row: unknown) => void {
     if (row === latest && typeof row === 'object' && row !== null) {
       throw new ConfigurationError(
         `row ${number} of ${name} is the same object as the row before it: give each row an object of its own, as rows wait for their results`,
+        { rows: [number], fault: 'repeated' },
       );
     }
     latest = row;

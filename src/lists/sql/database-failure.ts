@@ -1,4 +1,11 @@
-import { ConfigurationError, InputError, OutputError } from '../../platform/errors/errors.js';
+import {
+  ConfigurationError,
+  type ErrorPlace,
+  type ErrorFault,
+  InputError,
+  OutputError,
+  placeOf,
+} from '../../platform/errors/errors.js';
 import { SluiceError } from '../../platform/errors/sluice-error.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
@@ -19,7 +26,8 @@ export interface DatabaseFailure {
 
 /** Why a reachable table refuses rows. */
 export interface Refusal {
-  readonly kind:
+  readonly kind: Extract<
+    ErrorFault,
     | 'null'
     | 'misfit'
     | 'too_long'
@@ -30,7 +38,8 @@ export interface Refusal {
     | 'repeated'
     | 'right'
     | 'read_only'
-    | 'locked';
+    | 'locked'
+  >;
   readonly column?: string | undefined;
   /** Number of the staged row, from 1, if the database gives it. */
   readonly row?: number | undefined;
@@ -130,6 +139,7 @@ export function readingRefuser(name: string, report: ToFailure, signal?: AbortSi
     if (failure.isMisuse) {
       throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
         cause,
+        fault: failure.refusal?.kind,
       });
     }
     const message = `cannot read ${name}: ${failureText(failure)}`;
@@ -148,6 +158,7 @@ export function writingRefuser(name: string, report: ToFailure): Refuse {
     if (error instanceof SluiceError) throw error;
     const failure = report(error);
     throw new OutputError(`cannot write ${name}: ${failureText(failure)}`, {
+      ...refusedPlace(failure),
       cause: plainFailure(failure),
     });
   };
@@ -157,7 +168,7 @@ export function writingRefuser(name: string, report: ToFailure): Refuse {
 export function openingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
     if (error instanceof ConfigurationError) {
-      throw new OutputError(`cannot write ${name}: ${error.message}`);
+      throw new OutputError(`cannot write ${name}: ${error.message}`, placeOf(error));
     }
     return writingRefuser(name, report)(error);
   };
@@ -170,7 +181,7 @@ const missingFolder = new Set(['ENOENT', 'ENOTDIR']);
 export function checkingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
     if (error instanceof OutputError) {
-      throw new ConfigurationError(error.message, { option: 'sink' });
+      throw new ConfigurationError(error.message, { ...placeOf(error), option: 'sink' });
     }
     if (error instanceof SluiceError) throw error;
     const failure = report(error);
@@ -178,10 +189,16 @@ export function checkingRefuser(name: string, report: ToFailure): Refuse {
     const isWrong = isMisuse || refusal || isCorrectable(failure) || missingFolder.has(code);
     if (!isWrong) writingRefuser(name, report)(error);
     throw new ConfigurationError(`cannot write ${name}: ${failureText(failure)}`, {
+      ...refusedPlace(failure),
       option: 'sink',
       cause: plainFailure(failure),
     });
   };
+}
+
+function refusedPlace({ refusal }: DatabaseFailure): ErrorPlace {
+  const { column, row, kind } = refusal ?? {};
+  return { column, rows: row === undefined ? undefined : [row], fault: kind };
 }
 
 function failureText(failure: DatabaseFailure): string {

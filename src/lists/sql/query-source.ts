@@ -71,7 +71,9 @@ export function querySource<Database extends Connection>(
 }
 
 export function givesNoRows(): ConfigurationError {
-  return new ConfigurationError('the query gives no rows: it has to be a statement that does');
+  return new ConfigurationError('the query gives no rows: it has to be a statement that does', {
+    fault: 'empty',
+  });
 }
 
 function createRowsReader(

@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import type { InputFault } from '../../platform/errors/errors.js';
+import type { ErrorFault } from '../../platform/errors/errors.js';
 import { detectEncoding } from '../files/bytes/text-encoding.js';
 
 /** A token of XML. Names have no prefix; text is decoded. */
@@ -34,9 +34,9 @@ const mostCharacters = 4 * 1024 * 1024;
 
 /** Thrown for invalid XML, or XML that workbooks do not use. */
 export class XmlError extends Error {
-  readonly fault: InputFault;
+  readonly fault: ErrorFault;
 
-  constructor(message: string, fault: InputFault = 'damaged') {
+  constructor(message: string, fault: ErrorFault = 'damaged') {
     super(message);
     this.fault = fault;
   }

@@ -170,6 +170,7 @@ export function refuseLong(text: string): void {
   if (text.length <= mostCellCharacters) return;
   throw new InputError(
     `a cell of the input has ${String(text.length)} characters, and one of a workbook at most ${String(mostCellCharacters)}: write another format`,
+    { fault: 'too_long' },
   );
 }
 

@@ -157,7 +157,9 @@ function findSheets(
   const isName = sheets.some(({ name }) => name === String(wanted));
   const worksheets = sheets.filter(isWorksheet);
   if (worksheets.length === 0) {
-    throw new InputError(`${file.name} cannot be read as XLSX: it has no worksheets`);
+    throw new InputError(`${file.name} cannot be read as XLSX: it has no worksheets`, {
+      fault: 'empty',
+    });
   }
   if (wanted === undefined) return worksheets.slice(0, 1);
   if (wanted === 'all' && !isName) return worksheets;
@@ -181,7 +183,9 @@ function findSheet(
       ? `has no sheet ${JSON.stringify(wanted)}`
       : `has no cells in the sheet ${JSON.stringify(found.name)}, which is a chart, dialog or macro sheet`;
   const its = hint === '' ? '; its' : `${hint} Its`;
-  throw new ConfigurationError(`${name} ${problem}${its} worksheets are: ${names.join(', ')}`);
+  throw new ConfigurationError(`${name} ${problem}${its} worksheets are: ${names.join(', ')}`, {
+    option: 'sheet',
+  });
 }
 
 async function readSharedStrings(archive: Archive, part: string | undefined): Promise<string[]> {

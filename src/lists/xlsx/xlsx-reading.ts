@@ -225,7 +225,7 @@ async function withSheetOf(
     if (!(await hasColumns(name).catch(() => false))) continue;
     return new ConfigurationError(
       `${error.message}; the sheet ${JSON.stringify(name)} has what is wanted: name it with ${optionName('sheet')}`,
-      { code: 'column_not_found' },
+      { code: 'column_not_found', option: 'sheet', column: error.column },
     );
   }
   return error;

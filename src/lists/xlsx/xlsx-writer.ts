@@ -112,6 +112,7 @@ export const xlsxWriting: FormatWriting = {
     if (columns > mostColumns) {
       throw new ConfigurationError(
         `the output has ${String(columns)} columns, and a workbook at most ${String(mostColumns)}: write another format`,
+        { option: 'sink', fault: 'too_large' },
       );
     }
     if (isXlsxReading(reading) && isNewList !== true) {

@@ -210,6 +210,7 @@ function listOf(ranges: readonly string[]): BlockList {
     if (family === undefined || Number(bits) > (family === 'ipv4' ? 32 : 128)) {
       throw new ConfigurationError(
         `${JSON.stringify(range)} is not a range of addresses; write one as 10.0.0.0/8`,
+        { option: 'allowedRanges' },
       );
     }
     list.addSubnet(address, Number(bits), family);

@@ -99,17 +99,26 @@ export function parsePhoneProvider(
 
 function checkUrl(text: string): void {
   if (!text.includes('{number}') && !text.includes('{digits}')) {
-    throw new ConfigurationError('phone provider: url holds neither {number} nor {digits}');
+    throw new ConfigurationError('phone provider: url holds neither {number} nor {digits}', {
+      option: 'url',
+      fault: 'missing',
+    });
   }
   let url: URL;
   try {
     url = new URL(text.replaceAll(/\{(?:number|digits)\}/g, '0'));
   } catch {
-    throw new ConfigurationError('phone provider: url is not a URL');
+    throw new ConfigurationError('phone provider: url is not a URL', {
+      option: 'url',
+      fault: 'other_format',
+    });
   }
   const isHere = url.hostname === 'localhost' || isLoopback(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isHere)) {
-    throw new ConfigurationError('phone provider: url must begin with https:');
+    throw new ConfigurationError('phone provider: url must begin with https:', {
+      option: 'url',
+      fault: 'unsupported',
+    });
   }
 }
 
@@ -119,7 +128,10 @@ function fromEnvironment(
 ): string {
   const value = environment[name];
   if (value) return value;
-  throw new ConfigurationError(`phone provider: the environment has no ${name}`);
+  throw new ConfigurationError(`phone provider: the environment has no ${name}`, {
+    option: name,
+    fault: 'missing',
+  });
 }
 
 const maxAnswerBytes = 64 * 1024;

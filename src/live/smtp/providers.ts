@@ -170,7 +170,10 @@ export class ProviderTable {
     const unknown = own.filter(({ name }) => !knownProviders.some((known) => known.name === name));
     const added = unknown.map(({ name, exchangers = [] }): MailProvider => {
       if (exchangers.length === 0) {
-        throw new ConfigurationError(`providers: ${JSON.stringify(name)} needs exchangers`);
+        throw new ConfigurationError(`providers: ${JSON.stringify(name)} needs exchangers`, {
+          option: 'exchangers',
+          fault: 'missing',
+        });
       }
       return { name, exchangers, source: '', asOf: '' };
     });

@@ -6,39 +6,9 @@ function setFields(error: SluiceError, fields: object): void {
   Object.assign(error, Object.fromEntries(given));
 }
 
-/**
- * An option, a column or the environment is wrong: the caller fixes it. Nothing was sent.
- *
- * @example
- * ```ts
- * try {
- *   listSource('ftp://example.com/contacts.csv');
- * } catch (error) {
- *   if (error instanceof ConfigurationError) console.log(error.code); // invalid_option
- * }
- * ```
- */
-export class ConfigurationError extends SluiceError {
-  override readonly name = 'ConfigurationError';
-  declare readonly code: ErrorCodes['ConfigurationError'];
-  /** The option to change, if it is one: `settings.target_audience`, or `--country` on the command line. */
-  declare readonly option: string | undefined;
-
-  constructor(
-    message: string,
-    options: {
-      readonly code?: ErrorCodes['ConfigurationError'];
-      readonly option?: string | undefined;
-      readonly cause?: unknown;
-    } = {},
-  ) {
-    super(message, { code: options.code ?? 'invalid_option', cause: options.cause });
-    setFields(this, { option: options.option });
-  }
-}
-
-/** What is wrong with an input. */
-export type InputFault =
+/** What is wrong, where an error's code has several reasons. */
+export type ErrorFault =
+  // with a list
   | 'empty'
   | 'cut_short'
   | 'damaged'
@@ -52,7 +22,86 @@ export type InputFault =
   | 'text_after_quote'
   | 'lone_carriage_return'
   | 'too_many_cells'
-  | 'too_long';
+  | 'too_long'
+  // with an option, a column or a place
+  | 'missing'
+  | 'exists'
+  | 'repeated'
+  | 'blank_header'
+  | 'folder'
+  | 'other_content'
+  | 'link'
+  | 'second_name'
+  | 'other_user'
+  | 'open_to_others'
+  | 'no_permissions'
+  | 'no_locks'
+  // with a table, or why it refuses rows
+  | 'view'
+  | 'not_unique'
+  | 'null'
+  | 'misfit'
+  | 'check'
+  | 'foreign_key'
+  | 'trigger'
+  | 'dropped'
+  | 'right'
+  | 'read_only'
+  | 'locked';
+
+/** What an error is about: each field is absent where the message does not name it. */
+export interface ErrorPlace {
+  /** The file or folder. */
+  readonly file?: string | undefined;
+  /** The column. */
+  readonly column?: string | undefined;
+  /** The data rows, from 1. */
+  readonly rows?: readonly number[] | undefined;
+  readonly fault?: ErrorFault | undefined;
+}
+
+/** For an error that takes another's place. @internal */
+export function placeOf({ file, column, rows, fault }: ErrorPlace): ErrorPlace {
+  return { file, column, rows, fault };
+}
+
+/**
+ * An option, a column or the environment is wrong: the caller fixes it. Nothing was sent.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   listSource('ftp://example.com/contacts.csv');
+ * } catch (error) {
+ *   if (error instanceof ConfigurationError) console.log(error.code); // invalid_option
+ * }
+ * ```
+ */
+export class ConfigurationError extends SluiceError implements ErrorPlace {
+  override readonly name = 'ConfigurationError';
+  declare readonly code: ErrorCodes['ConfigurationError'];
+  /** The option to change, if it is one: `settings.target_audience`, or `--country` on the command line. */
+  declare readonly option: string | undefined;
+  /** The line of a file of settings or addresses, from 1. */
+  declare readonly line: number | undefined;
+  declare readonly file: string | undefined;
+  declare readonly column: string | undefined;
+  declare readonly rows: readonly number[] | undefined;
+  declare readonly fault: ErrorFault | undefined;
+
+  constructor(
+    message: string,
+    options: ErrorPlace & {
+      readonly code?: ErrorCodes['ConfigurationError'];
+      readonly option?: string | undefined;
+      readonly line?: number | undefined;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { code: options.code ?? 'invalid_option', cause: options.cause });
+    setFields(this, { option: options.option, line: options.line, ...placeOf(options) });
+  }
+}
 
 /**
  * The source is missing, unreadable or malformed.
@@ -66,27 +115,28 @@ export type InputFault =
  * }
  * ```
  */
-export class InputError extends SluiceError {
+export class InputError extends SluiceError implements ErrorPlace {
   override readonly name = 'InputError';
   declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the fault begins, from 1, if known. */
   declare readonly line: number | undefined;
-  /** Why it is malformed, if known. */
-  declare readonly fault: InputFault | undefined;
+  declare readonly file: string | undefined;
+  declare readonly column: string | undefined;
+  declare readonly rows: readonly number[] | undefined;
+  declare readonly fault: ErrorFault | undefined;
 
   constructor(
     message: string,
-    options: {
+    options: ErrorPlace & {
       readonly code?: ErrorCodes['InputError'];
-      readonly line?: number;
-      readonly fault?: InputFault | undefined;
+      readonly line?: number | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
     const { code = 'input_malformed', cause } = options;
     // The next run reads the current list; every other code needs a person.
     super(message, { code, retryable: code === 'input_changed', cause });
-    setFields(this, { line: options.line, fault: options.fault });
+    setFields(this, { line: options.line, ...placeOf(options) });
   }
 }
 
@@ -102,12 +152,17 @@ export class InputError extends SluiceError {
  * }
  * ```
  */
-export class OutputError extends SluiceError {
+export class OutputError extends SluiceError implements ErrorPlace {
   override readonly name = 'OutputError';
   declare readonly code: ErrorCodes['OutputError'];
+  declare readonly file: string | undefined;
+  declare readonly column: string | undefined;
+  declare readonly rows: readonly number[] | undefined;
+  declare readonly fault: ErrorFault | undefined;
 
-  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+  constructor(message: string, options: ErrorPlace & { readonly cause?: unknown } = {}) {
     super(message, { code: 'output_failed', cause: options.cause });
+    setFields(this, placeOf(options));
   }
 }
 
@@ -397,13 +452,17 @@ export class DetachedError extends SluiceError {
  * }
  * ```
  */
-export class StateError extends SluiceError {
+export class StateError extends SluiceError implements ErrorPlace {
   override readonly name = 'StateError';
   declare readonly code: ErrorCodes['StateError'];
+  declare readonly file: string | undefined;
+  declare readonly column: string | undefined;
+  declare readonly rows: readonly number[] | undefined;
+  declare readonly fault: ErrorFault | undefined;
 
   constructor(
     message: string,
-    options: {
+    options: ErrorPlace & {
       readonly code: ErrorCodes['StateError'];
       readonly cause?: unknown;
     },
@@ -411,5 +470,6 @@ export class StateError extends SluiceError {
     // The other process will end; every other code needs a person.
     const retryable = options.code === 'state_locked';
     super(message, { code: options.code, retryable, cause: options.cause });
+    setFields(this, placeOf(options));
   }
 }

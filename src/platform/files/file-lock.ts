@@ -30,7 +30,7 @@ interface LockTarget {
   readonly path: string;
   /** What its holder does with it. @default 'is working in' */
   readonly does?: string;
-  /** The option that gives its location. */
+  /** The option that gives its location, by its name in a program. */
   readonly option: string;
   /** Whether the user can wait for it, with `waitLockMs`. @default true */
   readonly canWait?: boolean;
@@ -137,14 +137,18 @@ const noLocks: readonly unknown[] = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'
 function refuseLock({ name, path, option }: LockTarget, cause: unknown): never {
   if (isSluiceError(cause) || !(cause instanceof Error)) throw cause;
   if (systemErrorCode(cause) === 'ENOENT') {
-    throw new ConfigurationError(`cannot write ${name}: its folder does not exist`, { cause });
+    throw new ConfigurationError(`cannot write ${name}: its folder does not exist`, {
+      cause,
+      file: path,
+      fault: 'missing',
+    });
   }
   if (!noLocks.includes((cause as NodeJS.ErrnoException).code)) {
     throw new OutputError(`cannot lock ${name}: ${cause.message}`, { cause });
   }
   throw new ConfigurationError(
-    `the file system of ${dirname(path)} does not support locks, so two processes could work in ${name} at once: put ${option} on a local disk`,
-    { cause },
+    `the file system of ${dirname(path)} does not support locks, so two processes could work in ${name} at once: put ${optionName(option)} on a local disk`,
+    { cause, option, file: path, fault: 'no_locks' },
   );
 }
 

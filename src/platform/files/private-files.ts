@@ -150,17 +150,20 @@ function refuseStrange(path: string, stats: Stats): void {
   if (!isFile && !stats.isDirectory()) {
     throw new ConfigurationError(
       `${path} is neither a file nor a folder: remove it, or name another place`,
+      { file: path, fault: 'unsupported' },
     );
   }
   const uid = process.geteuid?.();
   if (uid !== undefined && stats.uid !== uid) {
     throw new ConfigurationError(
       `${path} belongs to another user (uid ${stats.uid}, and this process has uid ${uid}): run Sluice as that user. ${elsewhere}`,
+      { file: path, fault: 'other_user' },
     );
   }
   if (isFile && stats.nlink > 1) {
     throw new ConfigurationError(
       `${path} has a second name (a hard link), and writing to it would change that file too: remove the other name, or put a copy here`,
+      { file: path, fault: 'second_name' },
     );
   }
 }
@@ -170,6 +173,7 @@ function refuseOpen(path: string, stats: Stats): void {
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   throw new ConfigurationError(
     `${path} is open to other users (mode ${mode}): close it with chmod ${stats.isDirectory() ? '-R ' : ''}go= ${path}. ${elsewhere}`,
+    { file: path, fault: 'open_to_others' },
   );
 }
 
@@ -181,12 +185,14 @@ function linkError(path: string, target?: string): ConfigurationError {
   const leads = target === undefined ? '' : ` to ${target}`;
   return new ConfigurationError(
     `${path} is a link${leads}, and links are not followed here: name what it leads to, or remove it`,
+    { file: path, fault: 'link' },
   );
 }
 
 function noPermissionsError(path: string): ConfigurationError {
   return new ConfigurationError(
     `${path} cannot be closed to other users: its file system keeps no permissions; name a place on another one`,
+    { file: path, fault: 'no_permissions' },
   );
 }
 

@@ -119,7 +119,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<string> {
   return mkdtemp(join(parent, prefix)).catch((cause: unknown) => {
     throw new ConfigurationError(
       `cannot write to the folder for temporary files, ${parent}: ${describeSystemError(cause)}; have TMPDIR name a folder that can be written`,
-      { cause },
+      { cause, file: parent },
     );
   });
 }

@@ -27,6 +27,11 @@ export function optionName(name: string, value?: OptionValue): string {
   );
 }
 
+/** The same as a field, without marks. */
+export function optionField(name: string): string {
+  return currentNaming(name) ?? name;
+}
+
 function inCode(value: OptionValue): string {
   return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
 }

@@ -153,6 +153,6 @@ export class EventLog {
 export function damagedLog(path: string, trouble: string, cause?: unknown): StateError {
   return new StateError(
     `the log ${path} ${trouble}: put back a copy of the whole folder, or begin with an empty one`,
-    { code: 'state_damaged', cause },
+    { code: 'state_damaged', cause, file: path },
   );
 }

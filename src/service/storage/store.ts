@@ -1,4 +1,3 @@
-import { optionName } from '../../platform/text/sentence.js';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +23,7 @@ async function lockFolder(folder: string): Promise<FileLock> {
   return lockFile(systemFiles, {
     name: `the local service's data in ${folder}`,
     path: join(folder, 'lock'),
-    option: optionName('dataDir'),
+    option: 'dataDir',
     canWait: false,
   });
 }
@@ -206,7 +205,7 @@ function checkHeader(first: unknown, path: string): StoreHeader {
   if (header.version !== storeVersion) {
     throw new StateError(
       `${path} was written by version ${header.version} of the store, this is version ${storeVersion}`,
-      { code: 'state_mismatch' },
+      { code: 'state_mismatch', file: path },
     );
   }
   return header;

@@ -16,5 +16,7 @@ it.each([
 });
 
 it('says that a header without a name is a blank line', () => {
-  expect(() => findColumn(['', ' '], 'email')).toThrow(/its first row is blank/);
+  expect(() => findColumn(['', ' '], 'email')).toThrow(
+    expect.objectContaining({ option: 'skipRows', column: 'email', fault: 'blank_header' }),
+  );
 });

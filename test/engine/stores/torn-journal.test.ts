@@ -106,7 +106,9 @@ describe('a power cut in the last write', () => {
         if (byte === whole[at]) continue;
         const disk = Buffer.from(whole);
         disk[at] = byte;
-        expect(() => parseJournal(disk, 'journal'), `byte ${at}`).toThrow(/is damaged/);
+        expect(() => parseJournal(disk, 'journal'), `byte ${at}`).toThrow(
+          expect.objectContaining({ code: 'state_damaged', fault: 'damaged' }),
+        );
       }
     }
   });
@@ -146,7 +148,7 @@ it('reads and writes a journal of version 2 to the letter as earlier versions di
 });
 
 describe('two processes that a lock does not keep apart', () => {
-  const fenced = { code: 'state_locked', message: expect.stringContaining('another process') };
+  const fenced = { code: 'state_locked' };
 
   async function open(files: FileSystem = systemFiles): Promise<Journal> {
     return (await Journal.open(files, path)).journal;

@@ -62,5 +62,7 @@ test('whoever listens hears of every release and every settled batch', () => {
 test('a second listener is refused', () => {
   const window = createWindow();
   window.onChange(() => undefined);
-  expect(() => window.onChange(() => undefined)).toThrow('a plan serves one stream');
+  expect(() => window.onChange(() => undefined)).toThrow(
+    expect.objectContaining({ option: 'plan', fault: 'repeated' }),
+  );
 });

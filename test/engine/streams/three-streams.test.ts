@@ -110,16 +110,18 @@ describe('rowsToBatches() alone', () => {
   test('takes its plan for itself', () => {
     const plan = new StreamPlan(options);
     rowsToBatches(plan);
-    expect(() => rowsToBatches(plan)).toThrow('a plan serves one stream');
+    expect(() => rowsToBatches(plan)).toThrow(
+      expect.objectContaining({ option: 'plan', fault: 'repeated' }),
+    );
     joinResults(plan);
     expect(() => joinResults(plan)).toThrow(ConfigurationError);
   });
 
   test('names what is no plan or has no client, when it is called', () => {
     const none = {} as never;
-    expect(() => rowsToBatches(none)).toThrow('plan must be a StreamPlan');
-    expect(() => joinResults(none)).toThrow('plan must be a StreamPlan');
-    expect(() => driveBatches(none)).toThrow('client is missing');
+    expect(() => rowsToBatches(none)).toThrow(expect.objectContaining({ option: 'plan' }));
+    expect(() => joinResults(none)).toThrow(expect.objectContaining({ option: 'plan' }));
+    expect(() => driveBatches(none)).toThrow(expect.objectContaining({ option: 'client' }));
   });
 });
 
@@ -378,7 +380,8 @@ describe('joinResults() alone', () => {
     );
     expect(error).toMatchObject({
       code: 'invalid_option',
-      message: expect.stringContaining(`row ${lost} did not come`),
+      fault: 'missing',
+      rows: [lost],
     });
   });
 

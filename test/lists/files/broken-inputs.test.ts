@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ConfigurationError,
   InputError,
-  type InputFault,
+  type ErrorFault,
 } from '../../../src/platform/errors/errors.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
@@ -108,7 +108,7 @@ function formatOf(ending: string): 'csv' | 'xlsx' | 'parquet' {
 const noise = Array.from({ length: 600 }, (_, at) => (at * 167 + 41) % 256);
 
 describe('a file of another kind', () => {
-  it.each<[string, string, InputFault, RegExp?]>([
+  it.each<[string, string, ErrorFault, RegExp?]>([
     ['a.csv', 'PK\u0003\u0004rest of it', 'other_format'],
     ['a.jsonl', 'PAR1\u0015rest of it', 'other_format', /JSONL.*Parquet/],
     ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'other_format'],

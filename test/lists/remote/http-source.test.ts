@@ -112,7 +112,9 @@ describe('a list on a web server', () => {
     });
     await expect(read(httpSource(`${gone.origin}/list.csv`, { clock }))).rejects.toMatchObject({
       code: 'input_unreadable',
-      message: `cannot read ${gone.origin}/list.csv: the server answers 503 (6 attempts)`,
+      message: expect.stringMatching(
+        new RegExp(` ${gone.origin}/list.csv: .*\\b503\\b.*\\b6\\b`),
+      ) as string,
     });
     expect(gone.requests).toHaveLength(6);
   });
@@ -151,7 +153,7 @@ describe('a list on a web server', () => {
     tag = '"v2"';
     await expect(read(web)).rejects.toMatchObject({
       code: 'input_changed',
-      message: expect.stringContaining('/list.csv has changed since this run began to read it'),
+      message: expect.stringContaining('/list.csv'),
     });
   });
 
@@ -181,9 +183,9 @@ describe('a list on a web server', () => {
 
   it('that never ends is refused at its most bytes', async () => {
     const { origin } = await withWebServer(serveList({ content: () => list, etag }));
-    await expect(read(httpSource(`${origin}/list.csv`, { maxBytes: 500_000 }))).rejects.toThrow(
-      'has more than 500000 bytes',
-    );
+    await expect(
+      read(httpSource(`${origin}/list.csv`, { maxBytes: 500_000 })),
+    ).rejects.toMatchObject({ code: 'input_unreadable', fault: 'too_large' });
   });
 });
 
@@ -208,10 +210,11 @@ function growing(): ServedList {
 
 describe('addresses and answers', () => {
   it.each([
-    ['http://lists.example.com/a.csv', 'by http:// only from this machine'],
-    ['https://', 'the address of the input is not a URL'],
-  ])('refuses %s', (address, message) => {
-    expect(() => httpSource(address)).toThrow(message);
+    ['http://lists.example.com/a.csv', 'unsupported'],
+    ['https://', 'other_format'],
+  ])('refuses %s', (address, fault) => {
+    const refused = expect.objectContaining({ code: 'invalid_option', fault }) as Error;
+    expect(() => httpSource(address)).toThrow(refused);
   });
 
   it.each<[number, Record<string, string>, string]>([

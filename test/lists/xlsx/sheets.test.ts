@@ -202,7 +202,9 @@ it('a column that the first sheet lacks is found in another, which is named', as
   });
   await expect(opened).rejects.toMatchObject({
     code: 'column_not_found',
-    message: expect.stringContaining('the sheet "Leads" has') as string,
+    option: 'sheet',
+    column: 'email',
+    message: expect.stringContaining('"Leads"') as string,
   });
   expect(notices).toEqual([]);
 });

@@ -288,7 +288,8 @@ describe.each(['chartsheet', 'dialogsheet', 'xlMacrosheet', 'xlIntlMacrosheet'])
       const opened = fileSource(at('in.xlsx'), { sheet }).open({ wanted: () => [0] });
       await expect(opened).rejects.toMatchObject({
         code: 'invalid_option',
-        message: expect.stringContaining('its worksheets are: S') as string,
+        option: 'sheet',
+        message: expect.stringMatching(/\bChart\b.*: S$/) as string,
       });
     });
   },

@@ -37,21 +37,22 @@ const users: readonly {
   readonly open: () => Promise<{ close(): Promise<void> }>;
 }[] = [
   {
-    option: '`stateDir`',
+    option: 'stateDir',
     open: async () => StateDirectory.open(systemFiles, join(folder, 'run'), { fresh: false }),
   },
   {
-    option: '`history`',
+    option: 'history',
     open: async () => History.open({ path: join(folder, 'history'), service: 'local' }),
   },
-  { option: '`dataDir`', open: async () => createService({ dataDir: join(folder, 'data') }) },
+  { option: 'dataDir', open: async () => createService({ dataDir: join(folder, 'data') }) },
 ];
 
 it('a history without its folder is refused as an output is', async () => {
   const path = join(folder, 'nowhere', 'x.history');
   await expect(History.open({ path, service: 'local' })).rejects.toMatchObject({
     code: 'invalid_option',
-    message: `cannot write the history ${path}: its folder does not exist`,
+    fault: 'missing',
+    message: expect.stringContaining(` ${path}: `) as string,
   });
 });
 
@@ -98,9 +99,9 @@ describe.each(users)('the lock of $option', ({ option, open }) => {
     await withFlock(lines);
     await expect(open()).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringMatching(
-        new RegExp(`^the file system of ${folder}.* does not support locks.*put ${option} on a`),
-      ) as string,
+      option,
+      fault: 'no_locks',
+      message: expect.stringMatching(new RegExp(`${folder}.*\`${option}\``)) as string,
       cause: { message: expect.stringContaining(words) as string },
     });
   });

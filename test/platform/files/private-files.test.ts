@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ErrorFault } from '../../../src/index.js';
 import {
   checkPrivateFile,
   checkPrivateFolder,
@@ -36,26 +37,31 @@ beforeEach(async () => {
 
 const everyFlags: readonly OpenFlags[] = ['r', 'r+', 'a', 'a+', 'w', 'wx'];
 
-const refused = (words: string): unknown =>
-  expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(words) });
+const refused = (fault: ErrorFault, file = path, named = file): unknown =>
+  expect.objectContaining({
+    code: 'invalid_option',
+    fault,
+    file,
+    message: expect.stringContaining(named),
+  });
 
 describe('a file that Sluice keeps', () => {
   it('is never opened through a link, and what the link leads to is not touched', async () => {
     await symlink(precious, path);
     for (const flags of everyFlags) {
       if (flags === 'wx') await expect(openPrivateFile(path, flags)).rejects.toThrow(/EEXIST/);
-      else await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('is a link'));
+      else await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('link'));
       expect(() => openPrivateFileSync(path, flags)).toThrow();
     }
-    await expect(readPrivateFile(path)).rejects.toEqual(refused('is a link'));
-    await expect(readPrivateFileIfExists(path)).rejects.toEqual(refused('is a link'));
+    await expect(readPrivateFile(path)).rejects.toEqual(refused('link'));
+    await expect(readPrivateFileIfExists(path)).rejects.toEqual(refused('link'));
     expect(await readFile(precious, 'utf8')).toBe('mine');
   });
 
   it('is not made where a link leads nowhere', async () => {
     await symlink(join(folder, 'missing'), path);
     for (const flags of ['a', 'a+', 'w'] as const) {
-      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('is a link'));
+      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('link'));
     }
     expect(await readdir(folder)).not.toContain('missing');
   });
@@ -63,8 +69,8 @@ describe('a file that Sluice keeps', () => {
   it('has no second name', async () => {
     await link(precious, path);
     for (const flags of everyFlags.filter((one) => one !== 'wx')) {
-      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('hard link'));
-      expect(() => openPrivateFileSync(path, flags)).toThrow(/hard link/);
+      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('second_name'));
+      expect(() => openPrivateFileSync(path, flags)).toThrow(refused('second_name'));
     }
     expect(await readFile(precious, 'utf8')).toBe('mine');
   });
@@ -72,16 +78,17 @@ describe('a file that Sluice keeps', () => {
   it('is no pipe, which would be waited for', async () => {
     execFileSync('mkfifo', ['-m', '600', path]);
     for (const flags of ['r', 'a', 'w', 'a+'] as const) {
-      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('neither a file'));
+      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('unsupported'));
     }
   });
 
   it("is no other user's", async () => {
     const theirs = await strangersFile(folder);
-    await expect(openPrivateFile(theirs)).rejects.toEqual(refused('belongs to another user'));
-    await expect(checkPrivateFile(theirs)).rejects.toEqual(refused('belongs to another user'));
-    await expect(checkPrivateFolder(await strangersFolder(folder))).rejects.toEqual(
-      refused('run Sluice as that user'),
+    await expect(openPrivateFile(theirs)).rejects.toEqual(refused('other_user', theirs));
+    await expect(checkPrivateFile(theirs)).rejects.toEqual(refused('other_user', theirs));
+    const folderOfTheirs = await strangersFolder(folder);
+    await expect(checkPrivateFolder(folderOfTheirs)).rejects.toEqual(
+      refused('other_user', folderOfTheirs),
     );
   });
 
@@ -110,13 +117,17 @@ describe('a place that Sluice keeps things in', () => {
     await checkPrivateFile(path);
     for (const mode of [0o640, 0o604, 0o620, 0o601]) {
       await chmod(path, mode);
-      await expect(checkPrivateFile(path)).rejects.toEqual(refused(`chmod go= ${path}`));
+      await expect(checkPrivateFile(path)).rejects.toEqual(
+        refused('open_to_others', path, `chmod go= ${path}`),
+      );
     }
     const inside = join(folder, 'inside');
     await mkdir(inside);
     await writeFile(join(inside, 'journal'), '');
     await chmod(inside, 0o750);
-    await expect(checkPrivateFolder(inside)).rejects.toEqual(refused(`chmod -R go= ${inside}`));
+    await expect(checkPrivateFolder(inside)).rejects.toEqual(
+      refused('open_to_others', inside, `chmod -R go= ${inside}`),
+    );
     execFileSync('chmod', ['-R', 'go=', inside]);
     await checkPrivateFolder(inside);
   });
@@ -144,17 +155,19 @@ describe('a place that Sluice keeps things in', () => {
     await mkdir(path, { mode: 0o700 });
     await symlink(path, join(folder, 'to-it'));
     await expect(checkPrivateFolder(join(folder, 'to-it'))).rejects.toEqual(
-      refused(`link to ${path}`),
+      refused('link', join(folder, 'to-it'), ` ${path},`),
     );
     await mkdir(join(path, 'batches'));
     await checkPrivateFolder(path);
     await symlink(precious, join(path, 'batches', '000001.txt'));
-    await expect(checkPrivateFolder(path)).rejects.toEqual(refused('000001.txt is a link'));
+    await expect(checkPrivateFolder(path)).rejects.toEqual(
+      refused('link', join(path, 'batches', '000001.txt')),
+    );
     // Names that are not used may be anything.
     await checkPrivateFolder(path, (name) => name !== 'batches');
     await symlink(folder, join(path, 'results'));
     await expect(checkPrivateFolder(path, (name) => name !== 'batches')).rejects.toEqual(
-      refused('results is a link'),
+      refused('link', join(path, 'results')),
     );
   });
 });

@@ -28,7 +28,7 @@ describe('a fault plan', () => {
   });
 
   it.each([
-    ['{', 'is not JSON'],
+    ['{', 'JSON'],
     ['[]', 'its top'],
     [{ faults: [], more: 1 }, 'Unrecognized key: "more"'],
     [{ faults: [{ operation: 'launch', what: reset }] }, 'faults.0.operation'],

@@ -90,7 +90,7 @@ function fileOption(source: SourceInput, columns: readonly string[] = []): strin
 function holdsNothing(list: string): InputError {
   return new InputError(
     `${list} is to be suppressed, and holds no address or domain: it may be a failed export. Nothing was sent, and the output is untouched: leave out ${optionName('suppress')}, or write a line into the list (such as example.com), if nobody has opted out`,
-    { code: 'input_suspect' },
+    { code: 'input_suspect', fault: 'empty' },
   );
 }
 
@@ -197,6 +197,6 @@ function columnsOf(
   if (found.length > 0 || rows.length === 0) return found;
   throw new ConfigurationError(
     `${list} is to be suppressed, and none of its columns seems to hold addresses: name it as ${optionName('suppress', `${list}#<column>`)}; its columns are: ${all.map(({ title }) => title).join(', ')}`,
-    { code: 'column_not_found' },
+    { code: 'column_not_found', option: 'suppress' },
   );
 }

@@ -12,7 +12,7 @@ import {
   rowsSource,
   type RowsSource,
 } from '../../../lists/rows/sources/rows-source.js';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, placeOf } from '../../../platform/errors/errors.js';
 import { namedSource } from '../../../lists/rows/sources/derived-sources.js';
 import { type ColumnOptions, namedColumns } from '../../columns/column-layout.js';
 import type { PhoneColumn, TextColumn } from '../../streams/enriched-row.js';
@@ -51,6 +51,7 @@ export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string>
   }
   throw new ConfigurationError(
     'stateDir is missing: give the path of a folder (only a sink that is the path of a file, or an s3:// URL, has a default)',
+    { option: 'stateDir', fault: 'missing' },
   );
 }
 
@@ -93,9 +94,14 @@ function naming(option: string, error: unknown): unknown {
 function concerning(
   option: string,
   message: string,
-  { code, cause }: ConfigurationError,
+  error: ConfigurationError,
 ): ConfigurationError {
-  return new ConfigurationError(message, { code, option, ...(cause !== undefined && { cause }) });
+  return new ConfigurationError(message, {
+    ...placeOf(error),
+    code: error.code,
+    option,
+    cause: error.cause,
+  });
 }
 
 /** Checks the output of a run; what is wrong with it concerns `sink`, unless it names another option. */

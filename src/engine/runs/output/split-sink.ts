@@ -187,6 +187,7 @@ function uniqueColumn(
   const names = verified.map((position) => JSON.stringify(header[position] ?? '')).join(', ');
   throw new ConfigurationError(
     `${optionName('unique')} ${unique === true ? 'needs to know the column whose addresses are to be there once' : `names the column ${JSON.stringify(unique)}, which is not verified`}; verified columns: ${names}`,
+    { option: 'unique' },
   );
 }
 
@@ -207,6 +208,7 @@ function verdictsByColumn(
     const names = verified.map((position) => JSON.stringify(header[position] ?? '')).join(', ');
     throw new ConfigurationError(
       `${optionName('keep')} names the column ${JSON.stringify(other)}, which is not verified; verified columns: ${names}`,
+      { option: 'keep', column: other },
     );
   }
   return verified.map((position) => {
@@ -230,7 +232,9 @@ function createKeepTest(
 ): KeepTest {
   const isEmail = found.added.map((columns) => columns[qualityCell]?.field === 'quality');
   if (quality && !isEmail.includes(true)) {
-    throw new ConfigurationError('rows are to be kept by quality, which only emails have');
+    throw new ConfigurationError('rows are to be kept by quality, which only emails have', {
+      option: 'keepQuality',
+    });
   }
   const test = (cells: readonly OutputCell[], column: number): CellFate => {
     if (cells[reasonCell] === 'suppressed') return 'poor';

@@ -100,6 +100,7 @@ export function verdictFolder(
       if (format !== undefined || other !== undefined) {
         throw new ConfigurationError(
           `${path} is named as a file, and a file for each verdict goes into a folder: name the folder, and the format of its files if need be (${optionName('sink.format')})`,
+          { option: 'sink', file: path, fault: 'other_format' },
         );
       }
       // Where a file could be created, so can the folder.
@@ -143,6 +144,7 @@ async function isFolder(path: string): Promise<boolean> {
   if (found?.isDirectory() === false) {
     throw new ConfigurationError(
       `cannot write ${path}: it is a file, and a file for each verdict goes into a folder`,
+      { option: 'sink', file: path, fault: 'exists' },
     );
   }
   return found !== undefined;

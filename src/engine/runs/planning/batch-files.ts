@@ -183,6 +183,6 @@ function groupOf(type: string, country: string, path: string): Batch['group'] {
 function damagedBatches(path: string): StateError {
   return new StateError(
     `the list has changed, and the batches in ${path} are damaged: what was paid for cannot be used for another list. Put the old list back to go on, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_damaged' },
+    { code: 'state_damaged', file: path },
   );
 }

@@ -98,7 +98,7 @@ export async function readRecalled(
   const damaged = (cause?: unknown): StateError =>
     new StateError(
       `${path} is damaged; restore it, or start over with ${optionName('fresh')}, which pays again`,
-      { code: 'state_damaged', cause },
+      { code: 'state_damaged', cause, file: path },
     );
   let checksum = 0;
   await onDisk(`read ${path}`, async () => {

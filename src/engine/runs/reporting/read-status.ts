@@ -56,7 +56,7 @@ export async function readRunStatus(place: string | SharedStore): Promise<RunSta
     what: 'a state directory, or a store that processes share',
   });
   const stored = await place.look();
-  if (!stored) throw new ConfigurationError(`${place.name} does not exist`);
+  if (!stored) throw new ConfigurationError(`${place.name} does not exist`, { fault: 'missing' });
   return sharedStatusOf(stored, place.name);
 }
 
@@ -67,7 +67,9 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
     if (state) return statusOf(state, path);
   }
   const places = /\.sluice\/*$/.test(stateDir) ? stateDir : `${stateDir} or ${ofOutput}`;
-  throw new ConfigurationError(`no unfinished run in ${places}: it has finished, or never began`);
+  throw new ConfigurationError(`no unfinished run in ${places}: it has finished, or never began`, {
+    fault: 'missing',
+  });
 }
 
 /**

@@ -85,7 +85,7 @@ export class SharedRun implements RunLocation {
     if (!isRefused || !(stoppedBy instanceof ConfigurationError)) return stoppedBy;
     return new ConfigurationError(
       `${stoppedBy.message}. ${this.name} keeps its options: to change them, abandon it first (sluice abandon, or abandonRun()), or give another name (${optionName('run')})`,
-      { code: 'batch_refused', cause: stoppedBy },
+      { code: 'batch_refused', cause: stoppedBy, option: 'run' },
     );
   }
 
@@ -140,6 +140,7 @@ export class SharedRun implements RunLocation {
     if (!store.state.run) {
       throw new ConfigurationError(
         `${name} does not exist: use ${optionName('retryFailed')} with the command that ended with failed addresses`,
+        { option: 'retryFailed', fault: 'missing' },
       );
     }
     return finished && !isRetriable(finished.summary) ? finished.summary : undefined;

@@ -101,6 +101,7 @@ export class DirectoryRun implements RunLocation {
     if (this.#wantsRetry && !state.run) {
       throw new ConfigurationError(
         `no run with failed addresses in ${this.store.path}: use ${optionName('retryFailed')} with the command that ended with them`,
+        { option: 'retryFailed', fault: 'missing' },
       );
     }
     if (!state.finished || this.#wantsRetry) return undefined;

@@ -53,6 +53,7 @@ export function refuseForeign(path: string, names: readonly string[]): void {
   if (foreign === undefined) return;
   throw new ConfigurationError(
     `${path} cannot be a state directory: it holds ${foreign}, which no run has put there; name a folder of its own`,
+    { option: 'stateDir', file: path, fault: 'other_content' },
   );
 }
 
@@ -62,7 +63,7 @@ export function refuseFile(path: string, error: unknown): void {
   const what = code === 'EEXIST' ? 'it is a file' : 'a part of its path is a file';
   throw new ConfigurationError(
     `${path} cannot be a state directory: ${what}; name a folder of its own`,
-    { cause: error },
+    { cause: error, option: 'stateDir', file: path },
   );
 }
 
@@ -183,7 +184,7 @@ export async function lockDirectory(
     {
       name: `the state directory ${directory}`,
       path: join(directory, 'lock'),
-      option: optionName('stateDir'),
+      option: 'stateDir',
       remake: async () => {
         await files.mkdir(directory, { recursive: true, mode: 0o700 });
       },
@@ -211,7 +212,7 @@ export async function checkRunFolder(folder: string): Promise<void> {
   const lock = await lockFile(systemFiles, {
     name: folder,
     path,
-    option: optionName('stateDir'),
+    option: 'stateDir',
     canWait: false,
   });
   try {

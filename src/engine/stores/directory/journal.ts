@@ -61,7 +61,7 @@ export function parseJournal(bytes: Buffer, path: string): JournalContent {
 export function damaged(path: string, what: string, cause?: unknown): StateError {
   return new StateError(
     `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with ${optionName('fresh')}: that pays again for what was sent`,
-    { code: 'state_damaged', cause },
+    { code: 'state_damaged', cause, file: path, fault: 'damaged' },
   );
 }
 
@@ -71,7 +71,7 @@ function parseHead(value: unknown, path: string): string {
   if (journal === form.journal && version === form.version && typeof id === 'string') return id;
   throw new StateError(
     `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_damaged' },
+    { code: 'state_damaged', file: path, fault: 'unsupported' },
   );
 }
 
@@ -180,12 +180,13 @@ export class Journal {
 function removed(path: string): OutputError {
   return new OutputError(
     `the journal ${path} is gone: it was removed with its folder, or by another process that ended the run. This run stops here, and launches nothing more. What it has launched is paid and stays on the service, but no run can use it without the state directory: put that back if you can`,
+    { file: path, fault: 'missing' },
   );
 }
 
 function writtenByAnother(path: string): StateError {
   return new StateError(
     `another process has written the journal ${path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with ${optionName('stateDir')} on a local disk or with one machine at a time`,
-    { code: 'state_locked' },
+    { code: 'state_locked', file: path },
   );
 }

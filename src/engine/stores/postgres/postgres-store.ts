@@ -71,15 +71,21 @@ export function postgresStore(options: PostgresStoreOptions): SharedStore {
   const { connectionString: url, run, schema = 'sluice', leaseMs = 30_000 } = options;
   const { giveUpAfterMs = 600_000, copyLimitBytes = 4e9 } = options;
   if (run.trim() === '' || run.length > longestRun || run.includes('\0')) {
-    throw new ConfigurationError(`the name of a run has 1 to ${longestRun} characters`);
+    throw new ConfigurationError(`the name of a run has 1 to ${longestRun} characters`, {
+      option: 'run',
+      fault: 'too_long',
+    });
   }
   if (!schemaName.test(schema)) {
     throw new ConfigurationError(
       'the schema of a store is named with letters, digits and underscores, at most 63',
+      { option: 'schema' },
     );
   }
   if (leaseMs < shortestLeaseMs) {
-    throw new ConfigurationError(`a lease lasts at least ${shortestLeaseMs / 1000} seconds`);
+    throw new ConfigurationError(`a lease lasts at least ${shortestLeaseMs / 1000} seconds`, {
+      option: 'leaseMs',
+    });
   }
   const name = nameOfRun(run, parseServerUrl(url, schemes).name);
   return {

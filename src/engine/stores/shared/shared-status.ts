@@ -97,7 +97,8 @@ export function sharedStatusOf(
 ): SharedRunStatus {
   const state = replayJournal(entries, name, damagedInStore);
   const isAlive = workers.some((worker) => worker.isAlive);
-  if (!state.run && !isAlive) throw new ConfigurationError(`${name} does not exist`);
+  if (!state.run && !isAlive)
+    throw new ConfigurationError(`${name} does not exist`, { fault: 'missing' });
   const { finished } = state;
   return {
     run,

@@ -204,6 +204,7 @@ async function sizeOf(files: FileSystem, folder: string): Promise<number> {
 function tooLargeError({ name }: Source, limitBytes: number): ConfigurationError {
   return new ConfigurationError(
     `${name} can be read once only, or may give other rows the next time, so the processes of the run read a copy of it in the store; it has more than ${grouped(limitBytes)} bytes (${optionName('copyLimitBytes')}). Export it to a file or to object storage first, and verify that. Nothing was sent`,
+    { option: 'copyLimitBytes', fault: 'too_large' },
   );
 }
 

@@ -269,7 +269,7 @@ export function withoutMissingHeader(
       // The message may be logged: it holds no cell.
       throw new ConfigurationError(
         `${name} seems to have no header: column ${at + 1} of its first row is an email address or a phone number, which would be taken for a column's name and not be verified. Read that row as data with ${optionName('header', false)}, and name columns by position (#${at + 1}); if it is the header all the same, say so with ${optionName('skipRows', 0)}`,
-        { code: 'header_missing' },
+        { code: 'header_missing', option: 'header' },
       );
     },
   };

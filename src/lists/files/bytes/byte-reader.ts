@@ -191,7 +191,11 @@ export function findInput(path: string): ByteInput {
     return refuseReading(path)(error);
   }
   if (stats.isDirectory()) {
-    throw new InputError(`cannot read ${path}: it is a folder`, { code: 'input_unreadable' });
+    throw new InputError(`cannot read ${path}: it is a folder`, {
+      code: 'input_unreadable',
+      file: path,
+      fault: 'folder',
+    });
   }
   return stats.isFile()
     ? fileInput(path)

@@ -29,6 +29,7 @@ export function parseEncoding(given: string): string {
   } catch {
     throw new ConfigurationError(
       `unknown encoding ${JSON.stringify(given)}: choose utf-8, utf-16le, utf-16be, latin1, windows-1252, shift_jis, gb18030, big5, euc-kr, koi8-r or another of the Encoding Standard`,
+      { option: 'encoding' },
     );
   }
 }

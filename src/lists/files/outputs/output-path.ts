@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, OutputError, placeOf } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
@@ -45,7 +45,11 @@ export async function checkOutputPath(
   const failToFind = (cause: unknown): never => {
     const isMissing = ['ENOENT', 'ENOTDIR'].includes(systemErrorCode(cause) ?? '');
     if (!isMissing) return fail(cause);
-    throw new ConfigurationError(`cannot write ${path}: its folder does not exist`, { cause });
+    throw new ConfigurationError(`cannot write ${path}: its folder does not exist`, {
+      cause,
+      file: path,
+      fault: 'missing',
+    });
   };
   const { realPath, isDescriptor } = await followLinks(path, files).catch(failToFind);
   const stats = await files
@@ -54,7 +58,10 @@ export async function checkOutputPath(
       systemErrorCode(error) === 'ENOENT' ? undefined : failToFind(error),
     );
   if (stats?.isDirectory() === true || (stats === undefined && path.endsWith(sep))) {
-    throw new ConfigurationError(`cannot write ${path}: it is a folder`);
+    throw new ConfigurationError(`cannot write ${path}: it is a folder`, {
+      file: path,
+      fault: 'folder',
+    });
   }
   if (stats !== undefined || isDescriptor) await files.access(realPath, constants.W_OK).catch(fail);
   if (isDescriptor || stats?.isFile() === false) {
@@ -68,7 +75,7 @@ export async function checkOutputPath(
 /** Outputs are checked before anything is sent: a folder missing by now has gone meanwhile. */
 export function refuseLate(error: unknown): never {
   throw error instanceof ConfigurationError
-    ? new OutputError(error.message, { cause: error })
+    ? new OutputError(error.message, { ...placeOf(error), cause: error })
     : error;
 }
 
@@ -168,7 +175,7 @@ export async function holdOutput(
   patience?: LockWait,
 ): Promise<() => Promise<void>> {
   const path = besidePath(realPath, 'lock');
-  const thing = { name, path, option: 'it', does: 'is writing', canWait: patience !== undefined };
+  const thing = { name, path, option: 'sink', does: 'is writing', canWait: patience !== undefined };
   const lock = await lockFile(systemFiles, thing, patience).catch(async (error: unknown) => {
     patience?.signal?.throwIfAborted();
     if (isSluiceError(error, 'state_locked')) throw error;

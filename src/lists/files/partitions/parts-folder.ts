@@ -42,7 +42,7 @@ export interface PartsFolder {
  */
 export async function checkPartsFolder(path: string): Promise<string> {
   const refuse = (why: string): never => {
-    throw new ConfigurationError(`cannot write ${path}: ${why}`);
+    throw new ConfigurationError(`cannot write ${path}: ${why}`, { file: path });
   };
   const place = await followLinks(path).catch(() => refuse('its folder does not exist'));
   await access(dirname(place), constants.W_OK | constants.X_OK).catch(refuseWriting(path));
@@ -166,12 +166,13 @@ export async function readPartsManifest(folder: string): Promise<PartsManifest> 
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new ConfigurationError(
       `cannot read ${path}: ${describeSystemError(cause)}; name a folder of parts, which a run with ${optionName('partBytes')} writes`,
-      { cause },
+      { cause, file: path, fault: 'missing' },
     );
   });
   const parsed = partsManifest.safeParse(parseJson(text));
   if (parsed.success && parsed.data.kinds.length === parsed.data.columns.length) return parsed.data;
   throw new ConfigurationError(
     `${path} is not a manifest of parts, or one of an earlier version of Sluice: write the parts again`,
+    { file: path, fault: 'other_format' },
   );
 }

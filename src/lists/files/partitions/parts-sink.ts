@@ -88,11 +88,16 @@ export function partsSinkAt(
 ): Sink {
   const { partBytes, format: given = 'csv' } = options;
   if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {
-    throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`);
+    throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`, {
+      option: 'partBytes',
+    });
   }
   const format = partFormats.find((one) => one === given);
   if (format === undefined) {
-    throw new ConfigurationError(`parts are written as ${partFormats.join(', ')}, not as ${given}`);
+    throw new ConfigurationError(
+      `parts are written as ${partFormats.join(', ')}, not as ${given}`,
+      { option: 'format' },
+    );
   }
   const writing = writingOf(format, { ...options, format, isBareTable: true });
   return {

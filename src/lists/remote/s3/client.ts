@@ -1,7 +1,12 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
 import type { OptionShape } from '../../../platform/check-options.js';
 import { text } from '../../../platform/option-kinds.js';
-import { ConfigurationError, InputError, OutputError } from '../../../platform/errors/errors.js';
+import {
+  ConfigurationError,
+  type ErrorFault,
+  InputError,
+  OutputError,
+} from '../../../platform/errors/errors.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { isServiceFailure } from '../../../client/http/retry.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -80,6 +85,21 @@ export function nameOfObject({ bucket, key }: S3Address): string {
   return `s3://${bucket}/${key}`;
 }
 
+/** What is wrong, by the service's name for it. */
+const faults = new Map<string, ErrorFault>([
+  ['NoSuchKey', 'missing'],
+  ['NotFound', 'missing'],
+  ['NoSuchBucket', 'missing'],
+  ['AccessDenied', 'right'],
+  ['InvalidAccessKeyId', 'right'],
+  ['SignatureDoesNotMatch', 'right'],
+  ['ExpiredToken', 'right'],
+]);
+
+function faultOf(error: unknown): ErrorFault | undefined {
+  return error instanceof Error ? faults.get(error.name) : undefined;
+}
+
 const words = new Map([
   ['NoSuchKey', 'object not found'],
   ['NotFound', 'object not found'],
@@ -140,7 +160,10 @@ export function refuseReading(name: string): (error: unknown) => never {
   return (error) => {
     if (isSluiceError(error)) throw error;
     refuseSettings(error);
-    throw new InputError(`cannot read ${name}: ${reasonOf(error)}`, { code: 'input_unreadable' });
+    throw new InputError(`cannot read ${name}: ${reasonOf(error)}`, {
+      code: 'input_unreadable',
+      fault: faultOf(error),
+    });
   };
 }
 
@@ -148,6 +171,6 @@ export function refuseWriting(name: string): (error: unknown) => never {
   return (error) => {
     if (isSluiceError(error)) throw error;
     refuseSettings(error);
-    throw new OutputError(`cannot write ${name}: ${reasonOf(error)}`);
+    throw new OutputError(`cannot write ${name}: ${reasonOf(error)}`, { fault: faultOf(error) });
   };
 }

@@ -43,6 +43,7 @@ export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): 
   if (given.key === '' || given.key.endsWith('/')) {
     throw new ConfigurationError(
       `cannot write ${nameOfObject(given)}: it is a folder; name an object, or write parts (${optionName('partBytes')})`,
+      { option: 'sink', fault: 'folder' },
     );
   }
   const connect = lateS3(options);
@@ -138,6 +139,7 @@ async function refuseOthers(connection: S3Connection, folder: S3Address): Promis
     if (key === folder.key || isPart(folder, key)) continue;
     throw new ConfigurationError(
       `cannot write ${nameOfObject(folder)}: it holds something else than parts, which is not written over: name another`,
+      { option: 'sink', fault: 'other_content' },
     );
   }
 }

@@ -92,7 +92,10 @@ export async function findS3Objects(
   if (keys.length > 0) {
     return keys.toSorted(byName).map((found) => nameOfObject({ bucket, key: found }));
   }
-  throw new InputError(`cannot read ${name}: no object matches it`, { code: 'input_unreadable' });
+  throw new InputError(`cannot read ${name}: no object matches it`, {
+    code: 'input_unreadable',
+    fault: 'missing',
+  });
 }
 
 function s3Object(address: S3Address, options: S3Options): RemoteObject {

@@ -1,4 +1,8 @@
-import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
+import {
+  ConfigurationError,
+  type ErrorPlace,
+  InputError,
+} from '../../../platform/errors/errors.js';
 import { isPrintable } from '../values/print-value.js';
 import type { SourceReading } from '../source.js';
 import type { RowChunk } from './row-chunk.js';
@@ -24,6 +28,7 @@ export class TableRows {
     if (unlisted !== undefined) {
       throw this.#refuse(
         `has a value named ${JSON.stringify(unlisted)}, which the header does not have: it is found in the first rows of a stream, so put a row with all names first`,
+        { column: unlisted },
       );
     }
     const cells = chunk.cells?.(row) ?? this.#oneByOne(chunk, row);
@@ -31,6 +36,7 @@ export class TableRows {
     if (broken === -1) return cells;
     throw this.#refuse(
       `holds in column ${String(broken + 1)} bytes that are not valid text, and only an output in the input's own format can take them over: name the input's encoding with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`,
+      { fault: 'encoding' },
     );
   }
 
@@ -40,8 +46,11 @@ export class TableRows {
     );
   }
 
-  #refuse(what: string): InputError {
-    return new InputError(`data row ${grouped(this.#count)} of the input ${what}`);
+  #refuse(what: string, place: ErrorPlace): InputError {
+    return new InputError(`data row ${grouped(this.#count)} of the input ${what}`, {
+      ...place,
+      rows: [this.#count],
+    });
   }
 }
 
@@ -70,7 +79,7 @@ export function refuseRepeatedNames(header: readonly string[], format: string): 
     if (seen.has(name)) {
       throw new ConfigurationError(
         `the input has more than one column named ${JSON.stringify(name)}, and ${format} has one value for each name: rename one of them, or write another format`,
-        { code: 'column_exists' },
+        { code: 'column_exists', column: name, fault: 'repeated' },
       );
     }
     seen.add(name);

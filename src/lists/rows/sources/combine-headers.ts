@@ -134,7 +134,7 @@ export function checkNeeded(
     if (missing === undefined || one.header.length === 0) continue;
     throw new ConfigurationError(
       `${one.name} has no column ${JSON.stringify(header[missing])}; its columns are: ${listed(one.header)}. Add the column (its cells may be empty), or leave the file out`,
-      { code: 'column_not_found' },
+      { code: 'column_not_found', column: header[missing] },
     );
   }
 }
@@ -158,7 +158,7 @@ function refuseRepeated({ name, header }: OneHeader): void {
   if (repeated === undefined) return;
   throw new ConfigurationError(
     `${name} has more than one column named ${JSON.stringify(repeated)}, and the files do not have the same columns: rename one of them`,
-    { code: 'column_exists' },
+    { code: 'column_exists', column: repeated, fault: 'repeated' },
   );
 }
 
@@ -172,6 +172,7 @@ function namesIn(header: readonly string[], { name: source, header: names }: One
     if (meant === undefined || (others.length === 0 && !isTaken)) return meant ?? name;
     throw new ConfigurationError(
       `${source} has a column ${JSON.stringify(name)}, which may be ${[meant, ...others].map((other) => JSON.stringify(other)).join(' or ')} of the other files: write the name in one way in all of them`,
+      { column: name },
     );
   });
 }

@@ -135,7 +135,9 @@ async function openRows(
   const refuseFrom =
     (before: number): RefuseRow =>
     (at, what) => {
-      throw new InputError(`row ${grouped(before + at + 1)} of ${name} ${what}`);
+      throw new InputError(`row ${grouped(before + at + 1)} of ${name} ${what}`, {
+        rows: [before + at + 1],
+      });
     };
   try {
     const first = await nextRows(gathered, name, signal);

@@ -86,6 +86,7 @@ function refuseGeometry(fields: readonly MysqlField[]): void {
   const name = JSON.stringify(found.name);
   throw new ConfigurationError(
     `the column ${name} holds places or shapes, which no output has a form for: ask for ST_AsText(${found.name}) in the query, or leave it out`,
+    { column: found.name, fault: 'unsupported' },
   );
 }
 

@@ -128,6 +128,7 @@ function cellOf(type: unknown, value: unknown): unknown {
 function brokenText(column: string): InputError {
   return new InputError(
     `a cell of the column ${JSON.stringify(column)} is text with bytes that are not valid UTF-8: leave it out of the query, or cast it to a blob`,
+    { column, fault: 'encoding' },
   );
 }
 

@@ -179,9 +179,10 @@ export async function refuseRepeatedKeys<Database extends Connection>(
   const [found] = await connection.query(repeatedKeysQuery(plan, dialect.statements, range));
   if (!found) return;
   const [count = 0, ...rows] = found.map(Number);
-  const [first, last] = rows.map((row) => grouped(numbers?.[row - 1] ?? row));
+  const [first = 0, last = 0] = rows.map((row) => numbers?.[row - 1] ?? row);
   throw new OutputError(
-    `${counted(count, 'key')} ${count === 1 ? 'occurs' : 'occur'} in more than one row of the input${count === 1 ? '' : ', the first'} (data rows ${first} and ${last}), and a table has one row for each: ${plan.key.join(', ')} must be different in each row`,
+    `${counted(count, 'key')} ${count === 1 ? 'occurs' : 'occur'} in more than one row of the input${count === 1 ? '' : ', the first'} (data rows ${grouped(first)} and ${grouped(last)}), and a table has one row for each: ${plan.key.join(', ')} must be different in each row`,
+    { rows: [first, last], fault: 'repeated' },
   );
 }
 

@@ -195,7 +195,7 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
     if (position !== -1) return position;
     throw new ConfigurationError(
       `the rows have no column ${JSON.stringify(name)} to be their key; they have ${header.join(', ')}`,
-      { code: 'column_not_found' },
+      { code: 'column_not_found', option: 'key', column: name },
     );
   });
 }
@@ -239,16 +239,19 @@ function refuseOther(name: string, { isTable, engine }: ExistingTable, isWelcome
   if (engine !== undefined) {
     throw new ConfigurationError(
       `the table ${name} is of the engine ${engine}, which has no transactions: convert it with ALTER TABLE ${name} ENGINE=InnoDB, or name another table`,
+      { fault: 'unsupported' },
     );
   }
   if (!isTable) {
     throw new ConfigurationError(
       `${name} is not a table but a view or the like: name the table behind it, or a new one`,
+      { fault: 'view' },
     );
   }
   if (isWelcome) return;
   throw new ConfigurationError(
     `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (${optionName('key')})`,
+    { fault: 'exists' },
   );
 }
 
@@ -261,12 +264,14 @@ function refuseUntold(
   if (rounded) {
     throw new ConfigurationError(
       `the column ${rounded.name} of the table ${name} cannot be its key: the database prints fewer digits of its cells than they hold, so their rows would not be found again; name another key, or make it a DOUBLE or DECIMAL`,
+      { option: 'key', column: rounded.name },
     );
   }
   const wanted = [...key].toSorted().join('\0');
   if (keys.some((columns) => [...columns].toSorted().join('\0') === wanted)) return;
   throw new ConfigurationError(
     `the table ${name} may hold a key more than once: it needs a primary key or a unique index on ${key.join(', ')}`,
+    { option: 'key', column: key.length === 1 ? key[0] : undefined, fault: 'not_unique' },
   );
 }
 
@@ -278,7 +283,7 @@ function refuseLacking(
   if (!lacking) return;
   throw new ConfigurationError(
     `the table ${name} has no column ${JSON.stringify(lacking.name)}; it has ${existing.join(', ')}: add it, or leave it out of the input`,
-    { code: 'column_not_found' },
+    { code: 'column_not_found', column: lacking.name },
   );
 }
 

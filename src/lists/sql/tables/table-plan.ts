@@ -199,7 +199,7 @@ export function refuseSameNames(names: readonly string[]): void {
     if (other !== undefined) {
       throw new ConfigurationError(
         `the database takes the columns ${JSON.stringify(other)} and ${JSON.stringify(name)} for the same: leave one of them out of the input, or rename it there; another prefix of result columns is ${optionName('prefix')}`,
-        { code: 'column_exists' },
+        { code: 'column_exists', column: name, fault: 'repeated' },
       );
     }
     seen.set(name.toLowerCase(), name);

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
+import {
+  ConfigurationError,
+  type ErrorFault,
+  InputError,
+} from '../../../platform/errors/errors.js';
 import { AddressTable } from '../../../platform/hashing/address-table.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
@@ -40,9 +44,13 @@ export function createRowValidator(
     }),
   );
   let count = 0;
-  const refuse = (column: number, what: string): never => {
+  const refuse = (column: number, what: string, fault: ErrorFault): never => {
     const name = JSON.stringify(header[column] ?? '');
-    throw new InputError(`data row ${grouped(count)} of the input ${what} in column ${name}`);
+    throw new InputError(`data row ${grouped(count)} of the input ${what} in column ${name}`, {
+      rows: [count],
+      column: header[column],
+      fault,
+    });
   };
   return (chunk) => {
     tally.add(chunk);
@@ -58,13 +66,13 @@ export function createRowValidator(
       const watches = isWatched && samples.isWatched(count);
       const cells = isSound(chunk, row) && !watches ? undefined : rows.read(chunk, row);
       const nul = cells?.findIndex((cell) => typeof cell === 'string' && cell.includes('\0')) ?? -1;
-      if (nul !== -1) refuse(nul, 'holds a NUL, which no table takes,');
+      if (nul !== -1) refuse(nul, 'holds a NUL, which no table takes,', 'unsupported');
       if (watches && cells) samples.watch(count, cells);
       if (!seen) continue;
       const keyCells = keyPositions.map((column) => {
         const text = chunk.text(row, column);
         if (typeof text !== 'string' || text === '') {
-          return refuse(column, 'has no key: nothing is');
+          return refuse(column, 'has no key: nothing is', 'missing');
         }
         return isCaseless(column) ? text.toLowerCase() : text;
       });
@@ -102,6 +110,7 @@ export class SeenKeys {
     // Each earlier row had its own key, so key numbers are row numbers.
     throw new ConfigurationError(
       `data rows ${first + 1} and ${row + 1} of the input have the same key in ${this.#columns.map((name) => JSON.stringify(name)).join(', ')}, and a table has one row for each key: take one of them out, or give a further column with ${optionName('key')}`,
+      { option: 'key', rows: [first + 1, row + 1], fault: 'repeated' },
     );
   }
 }

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { parseTableName } from '../tables/table-plan.js';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, type ErrorFault } from '../../../platform/errors/errors.js';
 import { readPartsManifest, type PartsManifest } from '../../files/partitions/parts-folder.js';
 import { printKind } from '../../rows/values/kinds.js';
 import { bigquery } from './bigquery.js';
@@ -127,6 +127,7 @@ function keyOf(
   if (insteadOfMerge !== undefined) {
     throw new ConfigurationError(
       `${label} cannot merge by ${optionName('key')}: ${insteadOfMerge}`,
+      { option: 'key', fault: 'unsupported' },
     );
   }
   const key = columns.find(({ name }) => name === given);
@@ -134,7 +135,7 @@ function keyOf(
   const names = columns.map(({ name }) => name).join(', ');
   throw new ConfigurationError(
     `the parts have no column ${JSON.stringify(given)} (${optionName('key')}); their columns are: ${names}`,
-    { code: 'column_not_found' },
+    { code: 'column_not_found', option: 'key', column: given },
   );
 }
 
@@ -165,11 +166,13 @@ function checkFormat({ format, quote }: PartsManifest, dialect: LoadDialect): vo
   if (!formats.includes(format)) {
     throw new ConfigurationError(
       `${label} does not read ${format} parts: write them as ${formats.join(', ')} (${optionName('sink.format')})`,
+      { option: 'sink.format', fault: 'unsupported' },
     );
   }
   if (quote === null && needsQuotes) {
     throw new ConfigurationError(
       `${label} does not read cells without quotes: write the parts as jsonl or parquet (${optionName('sink.format')})`,
+      { option: 'sink.quote', fault: 'unsupported' },
     );
   }
 }
@@ -183,6 +186,7 @@ function placeOf(
   if (given === undefined && !isLocal) {
     throw new ConfigurationError(
       `${label} cannot read a folder of this machine: copy the parts to where it can, and name that: ${optionName('from')} ${example}`,
+      { option: 'from', fault: 'missing' },
     );
   }
   const place = given ?? folder;
@@ -191,6 +195,7 @@ function placeOf(
   if (isPath ? /[*?[\]{}\p{Cc}]/u.test(place) : !form.test(place)) {
     throw new ConfigurationError(
       `${label} cannot load parts from ${JSON.stringify(place)}: name a place such as ${example}`,
+      { option: 'from', fault: 'unsupported' },
     );
   }
   return place.endsWith('/') ? place : `${place}/`;
@@ -207,6 +212,7 @@ function columnsOf(
     if (type === undefined && format === 'parquet') {
       throw new ConfigurationError(
         `${dialect.label} cannot load column ${JSON.stringify(name)} from Parquet parts: it is ${kind.nested === true ? 'nested' : printKind(kind)}; write the parts as csv or jsonl (${optionName('sink.format')})`,
+        { option: 'sink.format', column: name, fault: 'unsupported' },
       );
     }
     return { name, quoted: dialect.quote(name), kind, type: type ?? dialect.text };
@@ -217,25 +223,28 @@ function refuseNames(names: readonly string[], dialect: LoadDialect): void {
   const { label, ignoresCase, longestName, refusedName } = dialect;
   const seen = new Map<string, string>();
   for (const name of names) {
-    const refuse = (why: string): never => {
+    const refuse = (why: string, fault: ErrorFault): never => {
       throw new ConfigurationError(
         `${label} cannot have a column ${JSON.stringify(name)}: ${why}; rename it in the input and write the parts again`,
+        { column: name, fault },
       );
     };
     const { most, unit } = longestName;
     const length = unit === 'bytes' ? Buffer.byteLength(name) : name.length;
-    if (name === '') refuse('it has no name');
-    if (length > most) refuse(`a name has at most ${most} ${unit}`);
+    if (name === '') refuse('it has no name', 'missing');
+    if (length > most) refuse(`a name has at most ${most} ${unit}`, 'too_long');
     // A script on a terminal, and a one-line command, cannot hold it.
     if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name))
-      refuse('it has a character that is not printed');
-    if (refusedName?.test(name) === true) refuse('names with such characters are not taken there');
+      refuse('it has a character that is not printed', 'unsupported');
+    if (refusedName?.test(name) === true)
+      refuse('names with such characters are not taken there', 'unsupported');
     const key = ignoresCase ? name.toLowerCase() : name;
     const before = seen.get(key);
-    if (before === name) refuse('there are two of that name');
+    if (before === name) refuse('there are two of that name', 'repeated');
     if (before !== undefined) {
       refuse(
         `${JSON.stringify(before)} is the same name there, where case makes no difference${label === snowflake.label ? ` without ${optionName('quoteNames')}` : ''}`,
+        'repeated',
       );
     }
     seen.set(key, name);

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { TextDecoder } from 'node:util';
-import { InputError, type InputFault } from '../../../platform/errors/errors.js';
+import { InputError, type ErrorFault } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../files/bytes/random-file.js';
 import { detectEncoding } from '../../files/bytes/text-encoding.js';
@@ -66,7 +66,7 @@ export class Archive {
     }
   }
 
-  broken(why: string, fault: InputFault = 'damaged'): InputError {
+  broken(why: string, fault: ErrorFault = 'damaged'): InputError {
     return new InputError(`${this.#file.name} cannot be read as XLSX: ${why}`, { fault });
   }
 }

@@ -1,7 +1,7 @@
 import { createInflateRaw, crc32 } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { InputError, type InputFault } from '../../../platform/errors/errors.js';
+import { InputError, type ErrorFault } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { pieceBytes } from '../../files/bytes/byte-reader.js';
 import { describeFile } from '../../files/file-signature.js';
@@ -222,6 +222,6 @@ function refuseBomb(file: RandomFile, { bytes, compressedBytes }: ZipEntry): voi
   );
 }
 
-function broken(file: RandomFile, why: string, fault: InputFault = 'damaged'): InputError {
+function broken(file: RandomFile, why: string, fault: ErrorFault = 'damaged'): InputError {
   return new InputError(`${file.name} cannot be read as XLSX: ${why}`, { fault });
 }

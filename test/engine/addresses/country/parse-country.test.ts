@@ -14,13 +14,11 @@ describe('parseCountry', () => {
       'DE',
     ]);
     const trouble = (text: string): void => void parseCountry(text, '--country');
-    expect(() => trouble('Germny')).toThrow('--country "Germny"; did you mean DE (Germany)?');
-    expect(() => trouble('Untied States')).toThrow('did you mean US (United States)?');
-    expect(() => trouble('GF')).toThrow(
-      'take --country "GF"; French Guiana is not one of its target countries',
-    );
+    expect(() => trouble('Germny')).toThrow(/--country "Germny".*\bDE \(Germany\)/);
+    expect(() => trouble('Untied States')).toThrow('US (United States)');
+    expect(() => trouble('GF')).toThrow(/--country "GF".*French Guiana/);
     // Their numbers are of another country's plan.
-    expect(() => trouble('PR')).toThrow('did you mean US (Puerto Rico)?');
+    expect(() => trouble('PR')).toThrow('US (Puerto Rico)');
     expect(() => trouble('Îles Åland')).toThrow('did you mean FI (Åland Islands)?');
     expect(() => trouble('D')).toThrow('did you mean DE (Germany)?');
     expect(() => trouble('UKK')).toThrow('did you mean GB (United Kingdom)?');

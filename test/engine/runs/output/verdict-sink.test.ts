@@ -108,7 +108,11 @@ it.each(['out.jsonl', 'out.csv.gz', 'out.foo'])(
   'a folder is not made under the name of a file: %s',
   async (name) => {
     const sink = verdictFolder(at(name), { ending: 'csv' });
-    await expect(sink.check(1)).rejects.toThrow('is named as a file');
+    await expect(sink.check(1)).rejects.toMatchObject({
+      option: 'sink',
+      fault: 'other_format',
+      file: at(name),
+    });
     expect(await readdir(at('.'))).toEqual([]);
   },
 );

@@ -107,7 +107,7 @@ describe('Journal', () => {
   it('refuses what another version wrote', async () => {
     const head = { journal: 'sluice', version: 3, id: 'a' };
     await writeFile(path, encodeLine(JSON.stringify(head), 0));
-    await expect(reopened()).rejects.toThrow(/was not written by this version of Sluice/);
+    await expect(reopened()).rejects.toMatchObject({ fault: 'unsupported', file: path });
   });
 
   it('refuses an entry that is in no group', async () => {
@@ -122,9 +122,12 @@ describe('Journal', () => {
     await write([{ a: 1 }, { b: 2 }]);
     const bytes = await readFile(path);
     await writeFile(path, bytes.fill(0, 66, 70));
-    await expect(reopened()).rejects.toThrow(
-      /damaged at byte \d+\. Put back an older copy .* pays for nothing twice\. .* `fresh`: that pays again/,
-    );
+    await expect(reopened()).rejects.toMatchObject({
+      code: 'state_damaged',
+      fault: 'damaged',
+      file: path,
+      message: expect.stringMatching(/\d+.*`fresh`/) as string,
+    });
   });
 
   it('writes what comes together in the order it came, and lets nobody on before it is safe', async () => {

@@ -43,6 +43,9 @@ interface Contact {
   readonly mobile: string | null;
 }
 
+const noCountry = expect.objectContaining({ code: 'country_missing' }) as Error;
+const noColumn = expect.objectContaining({ option: 'email', fault: 'missing' }) as Error;
+
 const contacts: readonly Contact[] = [
   { id: 1, email: 'good@sluice.test', mobile: '+999001234567' },
 ];
@@ -94,7 +97,7 @@ it('verify<Row>() gives that row and its added columns, and knows no other', asy
   // @ts-expect-error a number is no address
   verify<Contact>()({ ...options, email: ['id'] }).destroy();
   // @ts-expect-error a country is needed
-  expect(() => verify<Contact>()({ client, email: ['email'] })).toThrow('country');
+  expect(() => verify<Contact>()({ client, email: ['email'] })).toThrow(noCountry);
   verify<Contact>()({ client, phone: ['mobile'], countryFrom: 'mobile' }).destroy();
   verify<Contact>()({ client, phone: ['mobile'], countryColumn: 'email' }).destroy();
   // @ts-expect-error a misspelt column of countries
@@ -220,15 +223,15 @@ it('run() does not compile without a country or without a column', async () => {
   const { client } = await withClient();
   const options = { source: contacts, sink: '/dev/null', stateDir: 'unused', client } as const;
   // @ts-expect-error no country
-  await expect(run({ ...options, email: ['email'] })).rejects.toThrow('a target country is needed');
+  await expect(run({ ...options, email: ['email'] })).rejects.toThrow(noCountry);
   // @ts-expect-error emails alone have one, and phones are verified
   await expect(run({ ...options, phone: ['mobile'], emailCountry: 'US' })).rejects.toThrow(
-    'a target country is needed',
+    noCountry,
   );
   // @ts-expect-error no column
-  await expect(run({ ...options, country: 'US' })).rejects.toThrow('at least one column');
+  await expect(run({ ...options, country: 'US' })).rejects.toThrow(noColumn);
   // @ts-expect-error no column
-  await expect(estimateRun({ source: contacts, country: 'US' })).rejects.toThrow('at least one');
+  await expect(estimateRun({ source: contacts, country: 'US' })).rejects.toThrow(noColumn);
   // @ts-expect-error no column
   expect(() => verify({ client, country: 'US' })).toThrow('at least one column');
   expectTypeOf({ ...options, phone: ['mobile'], countryFrom: 'mobile' }).toExtend<RunOptions>();
@@ -266,17 +269,19 @@ it('verify() gives rows with the chosen columns, and knows no other', async () =
   }
   // @ts-expect-error a misspelt column
   const misspelt = () => verify({ ...options, email: ['email'], columns: ['vaild'] });
-  expect(misspelt).toThrow('did you mean "valid"?');
+  expect(misspelt).toThrow(/ "valid"\?/);
 });
 
 it('verify() does not compile without a country or with an unknown option', async () => {
   const { client } = await withClient();
   // @ts-expect-error no country
-  expect(() => verify({ client, email: ['email'] })).toThrow('a target country is needed');
+  expect(() => verify({ client, email: ['email'] })).toThrow(noCountry);
   // @ts-expect-error emails alone have one, and phones are verified
-  expect(() => verify({ client, phone: ['p'], emailCountry: 'US' })).toThrow('country');
+  expect(() => verify({ client, phone: ['p'], emailCountry: 'US' })).toThrow(noCountry);
   // @ts-expect-error a misspelt option
-  expect(() => verify({ client, country: 'US', emial: ['email'] })).toThrow('did you mean email?');
+  expect(() => verify({ client, country: 'US', emial: ['email'] })).toThrow(
+    expect.objectContaining({ option: 'emial' }),
+  );
   verify({ client, email: ['email'], emailCountry: 'US' }).destroy();
   verify({ client, phone: ['mobile'], countryColumn: 'cc' }).destroy();
   verify({ client, phone: ['mobile'], countryFrom: 'mobile' }).destroy();
@@ -299,10 +304,10 @@ it('run() holds columns to those of its rows, where they have a type', async () 
   };
   // @ts-expect-error a misspelt column
   const misspelt = run({ ...state, source: contacts, email: ['emial'] });
-  await expect(misspelt).rejects.toThrow('did you mean "email"?');
+  await expect(misspelt).rejects.toMatchObject({ code: 'column_not_found', column: 'emial' });
   // @ts-expect-error a misspelt column of countries
   const country = estimateRun({ source: generator(), email: ['email'], countryColumn: 'contry' });
-  await expect(country).rejects.toThrow('no column "contry"');
+  await expect(country).rejects.toMatchObject({ code: 'column_not_found', column: 'contry' });
   // @ts-expect-error a misspelt column of a stream
   const streamed = streamRun({ ...options, source: generator(), phone: ['moblie'] });
   await expect(streamed).rejects.toThrow('did you mean "mobile"?');
@@ -335,7 +340,10 @@ it('run() does not compile without stateDir where the sink has no place for it',
   const options = { source: contacts, client, country: 'US', email: ['email'] } as const;
   const sink = rowsSink(() => undefined);
   // @ts-expect-error no state directory
-  await expect(run({ ...options, sink })).rejects.toThrow('stateDir is missing');
+  await expect(run({ ...options, sink })).rejects.toMatchObject({
+    option: 'stateDir',
+    fault: 'missing',
+  });
   expectTypeOf({ ...options, sink, stateDir: 'state' }).toExtend<RunOptions>();
   expectTypeOf({ ...options, sink: 'out.csv' }).toExtend<RunOptions>();
 });

@@ -58,8 +58,9 @@ describe('the encoding of a text', () => {
     Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x61, 0, 0, 0, 0x0a]),
   ])('is refused where it is UTF-32', async (bytes) => {
     await writeFile(at('list.csv'), bytes);
-    await expect(fileSource(at('list.csv')).open({ wanted: () => [] })).rejects.toThrow(
-      'is not CSV: it is UTF-32 text; save it as UTF-8 or UTF-16',
-    );
+    await expect(fileSource(at('list.csv')).open({ wanted: () => [] })).rejects.toMatchObject({
+      fault: 'other_format',
+      message: expect.stringMatching(/UTF-32.*UTF-8.*UTF-16/) as string,
+    });
   });
 });

@@ -49,16 +49,16 @@ describe('checkOutputPath', () => {
   it('refuses a folder and a file in a folder that is missing', async () => {
     await mkdir(at('folder'));
     await writeFile(at('file'), '');
-    for (const [path, words] of [
-      [at('folder'), 'it is a folder'],
-      ['/', 'it is a folder'],
-      [`${at('new')}/`, 'it is a folder'],
-      [at('none/new.csv'), 'its folder does not exist'],
-      [at('file/new.csv'), 'its folder does not exist'],
+    for (const [path, fault] of [
+      [at('folder'), 'folder'],
+      ['/', 'folder'],
+      [`${at('new')}/`, 'folder'],
+      [at('none/new.csv'), 'missing'],
+      [at('file/new.csv'), 'missing'],
     ] as const) {
       const checking = checkOutputPath(path);
       await expect(checking).rejects.toThrow(ConfigurationError);
-      await expect(checking).rejects.toThrow(`cannot write ${path}: ${words}`);
+      await expect(checking).rejects.toMatchObject({ fault, file: path });
     }
   });
 

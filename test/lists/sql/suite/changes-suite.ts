@@ -82,9 +82,7 @@ export function describeChanges(database: Database): void {
       const [output] = summary.outputs;
       expect(output?.rows).toBe(summary.rows - 4);
       expect(reported).toContainEqual({ stage: 'written', rows: summary.rows - 4 });
-      expect(rowsSentence(summary)).toMatch(
-        new RegExp(`^wrote ${summary.rows - 4} rows? to [^,]+$`),
-      );
+      expect(rowsSentence(summary)).toMatch(new RegExp(`^[^,\\d]* ${summary.rows - 4} [^,]*$`));
       const rows = await ask(
         `SELECT id, note, email_verification, email_wrong FROM ${table} ORDER BY id`,
       );
@@ -105,7 +103,7 @@ export function describeChanges(database: Database): void {
       const source = place.source(`SELECT id, email FROM ${table}`);
       const run = (await startVerifying()).run({ source, sink, email: ['email'] });
       const error = await rejection(run);
-      expect(error.message).toContain('it needs a primary key or a unique index on id');
+      expect(error).toMatchObject({ code: 'output_failed', fault: 'not_unique', column: 'id' });
       expect(exitCodeOf(error)).toBe(6);
     });
 

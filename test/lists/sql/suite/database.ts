@@ -1,4 +1,4 @@
-import type { Sink, Source } from '../../../../src/index.js';
+import type { ErrorFault, Sink, Source } from '../../../../src/index.js';
 
 export type Cells = Readonly<Record<string, unknown>>;
 
@@ -67,7 +67,12 @@ export interface Database {
     readonly rows: readonly (readonly unknown[])[];
   };
   /** Queries that are the caller's to mend, beside what is asked of each database. */
-  readonly refusedQueries: readonly (readonly [what: string, query: string, words: RegExp])[];
+  /** Refused with words of its own, or with a fault. */
+  readonly refusedQueries: readonly (readonly [
+    what: string,
+    query: string,
+    refusal: RegExp | { readonly fault: ErrorFault },
+  ])[];
   /** A query whose 50,000th row or so fails, with a text `private cell` in it. */
   readonly failingQuery?: string;
   /** A query whose columns are of many types, what it goes into, and what is there then. */

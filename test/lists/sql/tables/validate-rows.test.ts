@@ -7,6 +7,6 @@ test('a key is that of all its columns together', () => {
   keys.add(['12', '3']);
   keys.add(['', '123']);
   expect(() => keys.add(['12', '3'])).toThrow(
-    'data rows 2 and 4 of the input have the same key in "a", "b"',
+    expect.objectContaining({ fault: 'repeated', rows: [2, 4] }),
   );
 });
