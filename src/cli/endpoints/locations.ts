@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
-import { join, parse, resolve, sep } from 'node:path';
+import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { ConfigurationError, findLists, InputError } from '../../index.js';
 import {
   type DatabaseKind,
@@ -159,8 +159,22 @@ export function nearPath(path: string): string | undefined {
   return found;
 }
 
-function nearName(folder: string, wanted: string): string | undefined {
-  const names = namesIn(folder)
+/** The history in the folder of another that its name probably means. */
+export function nearHistory(path: string): string | undefined {
+  const folder = dirname(path);
+  const name = nearName(folder, basename(path), (history) => `${history}.key`);
+  return name === undefined ? undefined : join(folder, name);
+}
+
+/** @param companion the name of a file that must be beside the one that is meant. @default none must */
+function nearName(
+  folder: string,
+  wanted: string,
+  companion = (name: string): string => name,
+): string | undefined {
+  const all = new Set(namesIn(folder));
+  const names = [...all]
+    .filter((name) => all.has(companion(name)))
     // A dangling link is in its folder, but does not exist.
     .filter((name) => name !== wanted)
     .map((name) => ({ name, distance: editDistance(name.toLowerCase(), wanted.toLowerCase()) }))

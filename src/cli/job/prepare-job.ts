@@ -13,11 +13,18 @@ import {
   type RunOptions,
 } from '../../index.js';
 import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
-import { askAboutColumns, findPaidOutput, paidElsewhere, type PaidOutput } from './questions.js';
+import {
+  agreeToPayAgain,
+  askAboutColumns,
+  findPaidOutput,
+  isAskedAboutPaid,
+  paidElsewhere,
+  type PaidOutput,
+} from './questions.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
-import { openHistory } from '../options/store-options.js';
+import { isHistoryNew, openHistory } from '../options/store-options.js';
 import {
   hiddenResults,
   keepMessages,
@@ -26,7 +33,12 @@ import {
   rowsOfOutput,
   filesOfOutput,
 } from '../endpoints/output.js';
-import { findListEnds, refuseAllColumns, type ListEnds } from '../endpoints/list-ends.js';
+import {
+  findListEnds,
+  refuseAllColumns,
+  stateDirectoryOf,
+  type ListEnds,
+} from '../endpoints/list-ends.js';
 import {
   besideLocation,
   findInputs,
@@ -105,10 +117,28 @@ export async function prepareJob(
   }
   run.noMoreOpenThan = await ends.source.permissions?.();
   if (run.noMoreOpenThan) await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
+  const isEmpty = await isHistoryNew(options);
+  const findPaid = async (): Promise<PaidOutput | undefined> =>
+    // Anyone who joins a run pays for nothing again.
+    isCostShown || (await isJoined(run.store, options))
+      ? undefined
+      : findPaidOutput(to, ends.sink, target, options);
+  const agree = async (): Promise<void> =>
+    isAskedAboutPaid(options) && !options.has('dry-run')
+      ? agreeToPayAgain(
+          findPaid,
+          run.store ? undefined : stateDirectoryOf(to, input),
+          person,
+          signal,
+        )
+      : undefined;
+  // A new history is not begun for a run that is not started.
+  if (isEmpty) await agree();
   const opens = async () => openHistory(options, target, signal);
   const isOpenedLater =
     run.store !== undefined && options.has('history') && !options.has('dry-run');
   const history = isOpenedLater ? undefined : await opens();
+  if (!isEmpty && history?.size === 0) await agree();
   const { reportSummary, exitCode, onProgress } = await createEnd(to, input, parts, {
     target,
     hasSuspect: maxUnknown !== undefined,
@@ -132,9 +162,8 @@ export async function prepareJob(
     reporter,
     rowsBefore: async () => rowsOfOutput(sink, options),
     async findPaid() {
-      // Anyone who joins a run pays for nothing again.
-      if (isCostShown || (await isJoined(run.store, options))) return undefined;
-      return findPaidOutput(to, ends.sink, target, options);
+      const isUnknown = history?.size === 0 || history?.rowsBefore(ends.source) === undefined;
+      return isEmpty || (history && isUnknown) ? findPaid() : undefined;
     },
     async findElsewhere(stateDir) {
       // Two queries of a database have one name, and so have all pipes: they may be different lists.

@@ -19,8 +19,14 @@ import type { Reporter } from '../terminal/reporter.js';
 import { counted, describeCredits } from '../../platform/text/shown-numbers.js';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { asWritten, isDatabase, type Location, pathOf } from '../endpoints/locations.js';
-import { keptSentence } from '../messages/sentences.js';
+import {
+  asWritten,
+  isDatabase,
+  type Location,
+  nearHistory,
+  pathOf,
+} from '../endpoints/locations.js';
+import { emptyHistorySentence, keptSentence } from '../messages/sentences.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
 
 /**
@@ -180,13 +186,13 @@ export async function findStatus(stateDir: string): Promise<RunStatus | undefine
   return readRunStatus(stateDir).catch(() => undefined);
 }
 
-export type PaidOutput = Pick<FieldsOf<'paid_again'>, 'output' | 'is_updated'>;
+export type PaidOutput = Omit<FieldsOf<'paid_again'>, 'addresses'>;
 
 /**
- * The output that a new run would replace or update, where nothing keeps it from paying again for the same
- * list.
+ * The output that a new run would replace or update, and pay for the same list again. Its history has nothing
+ * of the list.
  *
- * @returns `undefined` where there is none, with a history, or where the service is free
+ * @returns `undefined` where there is none, or the service is free
  */
 export async function findPaidOutput(
   to: Location,
@@ -194,23 +200,38 @@ export async function findPaidOutput(
   target: Target,
   options: ParsedOptions<'history' | 'into' | 'key'>,
 ): Promise<PaidOutput | undefined> {
-  if (target.kind === 'local' || options.has('history')) return undefined;
+  if (target.kind === 'local') return undefined;
+  const path = options.text('history');
+  const near = path === undefined ? undefined : nearHistory(path);
+  const kept = {
+    history: path === undefined ? null : showLocation(path),
+    meant: near === undefined ? null : showLocation(near),
+  };
   if (isDatabase(to)) {
     // Without a key, a table that is there is refused.
     const isWritten = options.has('key') && (await sink.hasWritten?.().catch(() => false)) === true;
-    return isWritten ? { output: options.text('into') ?? '', is_updated: true } : undefined;
+    return isWritten
+      ? { output: options.text('into') ?? '', is_updated: true, ...kept }
+      : undefined;
   }
-  const path = pathOf(to);
-  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  if (path === undefined || !(found?.isFile() === true || found?.isDirectory() === true)) {
+  const file = pathOf(to);
+  const found = file === undefined ? undefined : await stat(file).catch(() => undefined);
+  if (file === undefined || !(found?.isFile() === true || found?.isDirectory() === true)) {
     return undefined;
   }
-  return { output: showLocation(path), is_updated: false };
+  return { output: showLocation(file), is_updated: false, ...kept };
 }
 
 /** Also with `--quiet`: a person who repeats a finished command may expect it to resume. */
 export function paidAgain(paid: PaidOutput, addresses: number): Message {
-  return message('paid_again', { ...paid, addresses });
+  const severity = paid.history === null ? 'notice' : 'warning';
+  return message('paid_again', { ...paid, addresses }, severity);
+}
+
+export function isAskedAboutPaid(
+  options: ParsedOptions<'yes' | 'preflight' | 'retry-failed'>,
+): boolean {
+  return !(['yes', 'preflight', 'retry-failed'] as const).some((name) => options.has(name));
 }
 
 /**
@@ -227,14 +248,15 @@ export async function agreeToPayAgain(
 ): Promise<void> {
   const paid = isInteractive(person) ? await findPaid() : undefined;
   if (!paid) return;
-  const { output, is_updated: isUpdated } = paid;
+  const { output, is_updated: isUpdated, history, meant } = paid;
   const status = stateDir === undefined ? undefined : await findStatus(stateDir);
   // Paid results that were not fetched are collected first.
   if (status && (!status.isFinished || status.retry.exports > 0)) return;
-  const question = `${output} ${isUpdated ? 'has results' : 'is there'}. This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;
+  const kept = history === null ? '' : ` ${emptyHistorySentence(history, meant)}.`;
+  const question = `${output} ${isUpdated ? 'has results' : 'is there'}.${kept} This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;
   if (await agrees(question, person, signal)) return;
   throw new ConfigurationError(
-    `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}add --history <file>, so that a later run pays only for what is new`,
+    `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}${history === null ? 'add --history <file>' : 'name the history that has its results (--history)'}, so that a run pays only for what is new`,
     { code: 'declined' },
   );
 }
@@ -322,6 +344,7 @@ export function withPaidAgain(
     if (progress.stage === 'going_on') isResumed = true;
     const found = paid();
     if (progress.stage !== 'read' || isResumed || progress.toSend === 0 || !found) return;
+    if (found.history !== null && progress.toSend < progress.addresses) return;
     report(paidAgain(found, progress.toSend));
   };
 }

@@ -11,7 +11,7 @@ import {
   type Estimate,
   type RunReports,
 } from '../../index.js';
-import { omitUndefined, type ParsedOptions, programName } from '../command.js';
+import { omitUndefined, programName } from '../command.js';
 import { connect, type Connection } from '../connect.js';
 import { trialMessages, adviceMessages } from '../messages/end-messages.js';
 import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
@@ -21,17 +21,17 @@ import {
   askAboutCarrying,
   preflightOf,
   agreeBesideOthers,
-  agreeToPayAgain,
   droppedMessage,
   dropOldRun,
   type PaidOutput,
   withPaidAgain,
   findStatus,
+  isAskedAboutPaid,
   paidAgain,
 } from './questions.js';
 import { givenOptionsOfKeptRuns } from '../options/library-options.js';
 import { checkRules } from '../options/option-types.js';
-import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
+import { verifyOptions } from '../options/verify-options.js';
 import type { Job } from './prepare-job.js';
 import { describeCredits } from '../../platform/text/shown-numbers.js';
 
@@ -220,7 +220,6 @@ export async function runDurably(
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
   const isAsked = isAskedAboutPaid(options);
-  if (isAsked) await agreeToPayAgain(findPaid, stateDir, person, signal);
   await agreeBesideOthers(await findElsewhere(stateDir), !isAsked, { person, reporter, signal });
   if (options.has('fresh')) {
     await dropOldRun(stateDir, { target, options, person, reporter, signal });
@@ -262,10 +261,6 @@ export async function runDurably(
   }
 }
 
-function isAskedAboutPaid(options: ParsedOptions<VerifyOption>): boolean {
-  return !(['yes', 'preflight', 'retry-failed'] as const).some((name) => options.has(name));
-}
-
 export async function runShared(
   { shared, target, input, person, reporter, findPaid, rowsBefore, begin, reportSummary }: Job,
   {
@@ -295,7 +290,6 @@ export async function runShared(
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
   const paid = await findPaid();
-  if (isAskedAboutPaid(options)) await agreeToPayAgain(async () => paid, undefined, person, signal);
   let connection: Connection | undefined;
   const onProgress = withPaidAgain(
     shared.onProgress,

@@ -29,6 +29,7 @@ import {
   describeEstimate,
   describeUnfinished,
   describePreflight,
+  emptyHistorySentence,
   firstNames,
   keptSentence,
   waitingWords,
@@ -410,10 +411,21 @@ export const catalogue = {
       `${name} has begun: ${soFar}; with the same list and options, this command joins it: it ${next}, and pays for none of it again`,
   }),
   paid_again: notice({
-    when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',
-    example: { output: 'out.csv', is_updated: false, addresses: 250 },
-    sentence: ({ output, is_updated: isUpdated, addresses }) =>
-      `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its 1 address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
+    when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again. A warning where a `history` is named that has no results of the list; `meant` is one with a name like it.',
+    example: {
+      output: 'out.csv',
+      is_updated: false,
+      addresses: 250,
+      history: orNull('out.histroy'),
+      meant: orNull('out.history'),
+    },
+    variants: [{ meant: null }, { history: null, meant: null }],
+    sentence({ output, is_updated: isUpdated, addresses, history, meant }) {
+      const what = `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its 1 address' : `all ${counted(addresses, 'address')}`}`;
+      return history === null
+        ? `${what}; --history <file> keeps the results, and a later run pays only for what is new`
+        : `${what}. ${emptyHistorySentence(history, meant)}`;
+    },
   }),
   paid_elsewhere: warning({
     when: 'An unfinished run of the list with another output has paid: this run does not use its results.',

@@ -79,6 +79,11 @@ export const waitingWords = {
 
 export type WaitingReason = keyof typeof waitingWords;
 
+/** @param meant one with a name like it */
+export function emptyHistorySentence(history: string, meant: string | null): string {
+  return `The history ${history} has no results of this list${meant === null ? '' : `; did you mean ${meant}?`}`;
+}
+
 /** Where the batches of a dropped run stay; part of the question, too. */
 export function keptSentence({
   batches,

@@ -1,4 +1,5 @@
 import type { PostgresStoreOptions } from '../../lists/sql/postgres/index.js';
+import { stat } from 'node:fs/promises';
 import {
   ConfigurationError,
   type SharedStore,
@@ -170,8 +171,15 @@ export const historyOptions = defineOptions([
   },
 ]);
 
+/** Whether there is no history, or none that holds anything yet. */
+export async function isHistoryNew(options: ParsedOptions<'history'>): Promise<boolean> {
+  const file = options.text('history');
+  return file === undefined || ((await stat(file).catch(() => undefined))?.size ?? 0) === 0;
+}
+
+/** A dry run leaves no new one behind. */
 export async function openHistory(
-  options: ParsedOptions<'history' | 'max-age' | 'wait-lock'>,
+  options: ParsedOptions<'history' | 'max-age' | 'wait-lock' | 'dry-run'>,
   target: Target,
   signal: AbortSignal,
 ): Promise<History | undefined> {
@@ -183,6 +191,7 @@ export async function openHistory(
       { option: 'baseUrl', fault: 'missing' },
     );
   }
+  if (options.has('dry-run') && (await isHistoryNew(options))) return undefined;
   return History.open({
     path: file,
     service: await serviceNameOf(target),

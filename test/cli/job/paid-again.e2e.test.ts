@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
@@ -7,10 +7,11 @@ import { chargesOf } from '../harness/charges.js';
 import { connectTo } from '../harness/connect-to.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
 import { codedOf, eventsOf, type LoggedEvent, parseLog } from '../harness/logged-events.js';
-import { type EndedHere, runInProcess } from '../harness/run-in-process.js';
+import { answerInProcess, type EndedHere, runInProcess } from '../harness/run-in-process.js';
 
 const notice = { event: 'paid_again', severity: 'notice', addresses: 3 };
-const replaces = { ...notice, output: 'out.csv', is_updated: false };
+const none = { history: null, meant: null };
+const replaces = { ...notice, output: 'out.csv', is_updated: false, ...none };
 
 function paidAgain(ended: EndedHere): readonly LoggedEvent[] {
   return eventsOf(ended, 'paid_again');
@@ -65,7 +66,6 @@ describe('a finished command that is run again', () => {
   });
 
   it.each([
-    ['with a history', ['-o', 'out.csv', '--history', 'results']],
     ['for a free service', ['-o', 'out.csv', '--local']],
     ['for another output', ['-o', 'other.csv']],
     ['for standard output', []],
@@ -106,9 +106,12 @@ describe('a finished command that is run again', () => {
     // The next night costs as much: it is reported in time for a history.
     expect(codedOf(first, 'another_run_pays')).toMatchObject([{ event: 'next' }]);
     const again = await verify(service, ...into);
-    expect(paidAgain(again)).toEqual([{ ...notice, output: 'people', is_updated: true }]);
+    expect(paidAgain(again)).toEqual([{ ...notice, output: 'people', is_updated: true, ...none }]);
+    const begun = await verify(service, ...into, '--history', 'results');
+    expect(paidAgain(begun)).toMatchObject([{ severity: 'warning', history: 'results' }]);
     const kept = await verify(service, ...into, '--history', 'results');
     expect(paidAgain(kept)).toEqual([]);
+    expect(await chargesOf(service)).toHaveLength(9);
   });
 
   it('names a folder that it replaces', async () => {
@@ -117,6 +120,76 @@ describe('a finished command that is run again', () => {
     const ended = await verify(service, '-o', 'verdicts', '--split-by', 'verdict');
     expect(ended.code, ended.stderr).toBe(0);
     expect(paidAgain(ended)).toEqual([{ ...replaces, output: 'verdicts' }]);
+  });
+});
+
+describe('a history that has nothing of the list', () => {
+  const misspelt = ['-o', 'out.csv', '--history', 'out.histroy'];
+  const warned = { ...replaces, severity: 'warning', history: 'out.histroy', meant: 'out.history' };
+
+  async function verifiedOnce(): Promise<Service> {
+    const { service } = await withService();
+    const first = await verify(service, '-o', 'out.csv', '--history', 'out.history');
+    expect(first.code, first.stderr).toBe(0);
+    expect(paidAgain(first)).toEqual([]);
+    return service;
+  }
+
+  it('is told with the one that is probably meant, and begun only by a run', async () => {
+    const service = await verifiedOnce();
+    const counted = await verify(service, ...misspelt, '--dry-run');
+    expect(paidAgain(counted)).toEqual([warned]);
+    expect(await readdir(folder)).not.toContain('out.histroy.key');
+    const again = await verify(service, ...misspelt);
+    expect(again.code, again.stderr).toBe(0);
+    expect(paidAgain(again)).toEqual([warned]);
+    const next = await verify(service, ...misspelt);
+    expect(paidAgain(next)).toEqual([]);
+    expect(await chargesOf(service)).toHaveLength(3 + 3);
+  });
+
+  it('is told of where it has results of other lists alone', async () => {
+    const service = await verifiedOnce();
+    await writeFile(join(folder, 'other.csv'), 'mail\ngood9@sluice.test\n');
+    const other = await runInProcess(
+      [
+        'verify',
+        'other.csv',
+        '--email',
+        'mail',
+        '--country',
+        'US',
+        '-o',
+        'o.csv',
+        '--history',
+        'o',
+      ],
+      { cwd: folder, env: connectTo(service) },
+    );
+    expect(other.code, other.stderr).toBe(0);
+    const counted = await verify(service, '-o', 'out.csv', '--history', 'o', '--dry-run');
+    expect(paidAgain(counted)).toMatchObject([{ history: 'o', meant: null }]);
+    const own = await verify(service, '-o', 'out.csv', '--history', 'out.history', '--dry-run');
+    expect(paidAgain(own)).toEqual([]);
+  });
+
+  it('needs a yes where a person can be asked, and is not begun after a no', async () => {
+    const service = await verifiedOnce();
+    const answer = async (keys: string) =>
+      answerInProcess(['verify', 'list.csv', '--email', 'mail', '--country', 'US', ...misspelt], {
+        cwd: folder,
+        env: connectTo(service),
+        answers: [[/\[y\/N\]/, keys]],
+      });
+    const declined = await answer('\r');
+    expect(declined.code, declined.seen).toBe(2);
+    expect(await chargesOf(service)).toHaveLength(3);
+    expect((await readdir(folder)).toSorted()).toEqual(
+      ['list.csv', 'out.csv', 'out.history', 'out.history.key'].toSorted(),
+    );
+    const agreed = await answer('y\r');
+    expect(agreed.code, agreed.seen).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(3 + 3);
   });
 });
 
