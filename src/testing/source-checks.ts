@@ -28,8 +28,18 @@ export interface SourceUnderTest {
  * ```
  */
 export function sourceChecks(given: SourceUnderTest): readonly Check[] {
-  const { header, rows } = given;
-  const all = header.map((_, column) => column);
+  return [
+    ...openingChecks(given),
+    ...cellChecks(given),
+    ...repeatChecks(given),
+    ...endingChecks(given),
+  ];
+}
+
+/** Of the name and the header. */
+function openingChecks(given: SourceUnderTest): readonly Check[] {
+  const { header } = given;
+  const all = positions(given);
   return [
     {
       name: 'has a name',
@@ -54,6 +64,14 @@ export function sourceChecks(given: SourceUnderTest): readonly Check[] {
         await stop(reading);
       },
     },
+  ];
+}
+
+/** Of the rows and their cells. */
+function cellChecks(given: SourceUnderTest): readonly Check[] {
+  const { header, rows } = given;
+  const all = positions(given);
+  return [
     {
       name: 'gives all rows, in order, with the text of all wanted cells',
       async run() {
@@ -89,6 +107,14 @@ export function sourceChecks(given: SourceUnderTest): readonly Check[] {
         }
       },
     },
+  ];
+}
+
+/** Of a second reading. */
+function repeatChecks(given: SourceUnderTest): readonly Check[] {
+  const { rows } = given;
+  const all = positions(given);
+  return [
     {
       name: 'can be read twice, itself or what it keeps, and is the same',
       async run() {
@@ -112,6 +138,13 @@ export function sourceChecks(given: SourceUnderTest): readonly Check[] {
         expectEqual(await readAll(await open(kept, all), all), rows, 'the rows');
       },
     },
+  ];
+}
+
+/** Of readings that end early. */
+function endingChecks(given: SourceUnderTest): readonly Check[] {
+  const all = positions(given);
+  return [
     {
       name: 'passes on what the one who is asked for columns throws',
       async run() {
@@ -155,6 +188,10 @@ export function sourceChecks(given: SourceUnderTest): readonly Check[] {
       },
     },
   ];
+}
+
+function positions({ header }: SourceUnderTest): readonly number[] {
+  return header.map((_, column) => column);
 }
 
 /** The source itself if it is repeatable, else its kept copy. */

@@ -217,16 +217,19 @@ async function reportMoreOpen(
   if (paths.length > 0) reporter.report([message('kept_open', { paths })]);
 }
 
+interface JobEnd {
+  readonly reportSummary: Job['reportSummary'];
+  readonly exitCode: Prepared['exitCode'];
+  readonly onProgress: NonNullable<RunOptions['onProgress']>;
+}
+
 /** Reports what a job does, and what it came to. */
 async function createEnd(
   to: Location,
   input: CommandInput<VerifyOption>,
   { run, reporter, reports }: RunParts,
   { target, hasSuspect }: { readonly target: Target; readonly hasSuspect: boolean },
-): Promise<
-  Pick<Job, 'reportSummary'> &
-    Pick<Prepared, 'exitCode'> & { readonly onProgress: NonNullable<RunOptions['onProgress']> }
-> {
+): Promise<JobEnd> {
   const hasHistory = input.options.has('history');
   const { limit } = givenOptions(input.options);
   const bytesBefore = await sizeOf(to);

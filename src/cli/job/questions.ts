@@ -324,7 +324,9 @@ function namesOf(columns: readonly unknown[]): readonly string[] {
 export async function agreeBesideOthers(
   others: readonly Message[],
   isAgreed: boolean,
-  { person, reporter, signal }: Pick<Dropping, 'person' | 'reporter' | 'signal'>,
+  person: Person,
+  reporter: Reporter,
+  signal: AbortSignal,
 ): Promise<void> {
   reporter.report(others);
   if (others.length === 0 || isAgreed || !isInteractive(person)) return;
@@ -357,7 +359,7 @@ export function preflightOf(
     reporter,
     signal,
   }: { readonly reporter: Pick<Reporter, 'report'>; readonly signal: AbortSignal },
-): Pick<RunOptions, 'onPrepared'> {
+): { readonly onPrepared?: RunOptions['onPrepared'] } {
   if (!options.has('preflight')) return {};
   const isAsked = !options.has('yes');
   if (isAsked && !isInteractive(person)) {
@@ -400,7 +402,7 @@ export function askAboutCarrying(
   options: ParsedOptions<'yes'>,
   person: Person,
   { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
-): Pick<RunOptions, 'onCarry'> {
+): { readonly onCarry?: RunOptions['onCarry'] } {
   if (options.has('yes') || !isInteractive(person)) return {};
   return {
     onCarry: async (carried) => {

@@ -220,7 +220,7 @@ export async function runDurably(
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
   const isAsked = isAskedAboutPaid(options);
-  await agreeBesideOthers(await findElsewhere(stateDir), !isAsked, { person, reporter, signal });
+  await agreeBesideOthers(await findElsewhere(stateDir), !isAsked, person, reporter, signal);
   if (options.has('fresh')) {
     await dropOldRun(stateDir, { target, options, person, reporter, signal });
   }

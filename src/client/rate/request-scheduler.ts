@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 import { onAbort } from '../../platform/waiting/promises.js';
-import type { ClientOptions, ClientSettings } from '../client-options.js';
+import type { ClientOptions } from '../client-options.js';
 import { CircuitBreaker, GiveUpPolicy } from './circuit-breaker.js';
 import { givenUpError, OutageWatch } from './outage.js';
 import type { RateLimit } from './rate-headers.js';
@@ -34,15 +34,17 @@ export interface Permit {
   settle(outcome: Outcome): void;
 }
 
-type RequestSchedulerOptions = Pick<
-  ClientSettings,
-  'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
-> &
-  Partial<Pick<ClientSettings, 'requestsPerMinute'>> &
-  Pick<ClientOptions, 'onOutage'> & {
-    /** Where the service is, for messages. */
-    readonly origin: string;
-  };
+interface RequestSchedulerOptions {
+  /** Where the service is, for messages. */
+  readonly origin: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxConcurrentRequests: number;
+  /** @default learned from the service */
+  readonly requestsPerMinute?: number | undefined;
+  readonly giveUpAfterMs: number;
+  readonly onOutage?: ClientOptions['onOutage'];
+}
 
 interface Waiting extends Turn {
   admit(permit: Permit): void;
