@@ -83,7 +83,7 @@ const noticeEveryMs = 60_000;
  */
 export async function retryOnLock<Value>(
   { name, failureOf, onNotice, signal, patienceMs }: Waiting,
-  connection: Connection,
+  connection: Connection | undefined,
   work: () => Promise<Value>,
 ): Promise<Value> {
   const startedMs = systemClock.now();
@@ -93,10 +93,11 @@ export async function retryOnLock<Value>(
       return await work();
     } catch (error) {
       const nowMs = systemClock.now();
-      if (failureOf(error).refusal?.kind !== 'locked' || nowMs - startedMs > patienceMs)
-        throw error;
+      const { isBusy = false, refusal } = failureOf(error);
+      const isLocked = isBusy || refusal?.kind === 'locked';
+      if (!isLocked || nowMs - startedMs > patienceMs) throw error;
       // Without a transaction there is nothing to roll back.
-      await connection.query('ROLLBACK').catch(() => undefined);
+      await connection?.query('ROLLBACK').catch(() => undefined);
       if (nowMs - noticedMs > noticeEveryMs) {
         noticedMs = nowMs;
         const minutes = Math.ceil((startedMs + patienceMs - nowMs) / 60_000);

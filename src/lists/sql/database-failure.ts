@@ -20,6 +20,8 @@ export interface DatabaseFailure {
   readonly code: string | undefined;
   /** Whether the query, a table or a column is wrong, not the connection or the content. */
   readonly isMisuse: boolean;
+  /** Whether another process keeps all others out for now. @default false */
+  readonly isBusy?: boolean;
   /** Why rows were refused, if they were. */
   readonly refusal?: Refusal | undefined;
 }

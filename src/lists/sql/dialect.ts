@@ -130,6 +130,8 @@ export interface Statements {
   readonly lockWaits?: { readonly short: string; readonly usual: string };
   /** @default DELETE FROM */
   readonly empty?: string;
+  /** Follows INSERT and UPDATE, so that no clause of the table drops a row for another one. */
+  readonly orFail?: string;
   /** Between an INSERT's columns and its rows. */
   readonly overriding?: string;
   /** Whether a row that another session has added meanwhile can be updated instead. */
@@ -165,6 +167,8 @@ interface MarkerStatements {
   /** Its columns, with their types. */
   readonly definition: string;
   readonly rowCount: string;
+  /** The statement that creates it, so that it waits for a run that creates it too. @default it does */
+  readonly createBesideOthers?: (create: string) => string;
   /** Begins a statement that replaces a row. */
   readonly replace: string;
   /** Ends it. */

@@ -52,7 +52,7 @@ export function rowStatements(
   range?: RowRange,
 ): readonly string[] {
   const { mode, target } = plan;
-  const { staging, rowNumber } = form;
+  const { staging, rowNumber, orFail = '' } = form;
   const { cells, keys, guards, others } = cellsOf(plan, form);
   const table = `${target} AS t`;
   const staged = `${staging} AS s`;
@@ -61,7 +61,7 @@ export function rowStatements(
   const insert = (...conditions: readonly string[]): string => {
     const where = [...inRange, ...conditions].join(' AND ');
     const rows = `SELECT ${list(cells, ({ cell }) => cell)} FROM ${staged}`;
-    return `INSERT INTO ${target} (${list(cells, ({ name }) => name)}) ${form.overriding ?? ''} ${rows}${where && ` WHERE ${where}`} ORDER BY ${number}`;
+    return `INSERT${orFail} INTO ${target} (${list(cells, ({ name }) => name)}) ${form.overriding ?? ''} ${rows}${where && ` WHERE ${where}`} ORDER BY ${number}`;
   };
   if (mode === 'create') return [insert()];
   if (mode === 'replace') return [`${form.empty ?? 'DELETE FROM'} ${target}`, insert()];
@@ -74,7 +74,7 @@ export function rowStatements(
   const parts = { table, staged, cells: set, where: conditions.join(' AND ') };
   const update =
     form.update?.(parts) ??
-    `UPDATE ${table} SET ${list(set, ({ name, cell }) => `${name} = ${cell}`)} FROM ${staged} WHERE ${parts.where}`;
+    `UPDATE${orFail} ${table} SET ${list(set, ({ name, cell }) => `${name} = ${cell}`)} FROM ${staged} WHERE ${parts.where}`;
   if (mode === 'update') return [update];
   const added = insert(`NOT EXISTS (SELECT 1 FROM ${table} WHERE ${isSame})`);
   const onConflict = `ON CONFLICT (${list(keys, ({ name }) => name)}) DO UPDATE SET ${list(set, ({ name }) => `${name} = excluded.${name}`)}`;

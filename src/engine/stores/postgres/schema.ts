@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { quoteName } from '../../../lists/sql/tables/table-plan.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
 import { checkOptions } from '../../../platform/check-options.js';
 import { required, text } from '../../../platform/option-kinds.js';
 import claimFunctions from './claim-functions.sql';
@@ -19,6 +20,11 @@ const migrations: readonly string[] = [tables + paceFunctions + runFunctions + c
 
 const newestMigration = migrations.length;
 
+/** What a migration does, without its comments: builds before a release differ in it under one number. */
+const digests = migrations.map((sql) =>
+  createHash('sha256').update(sql.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ')).digest('hex'),
+);
+
 /** Inserted unescaped between quotes of three kinds. */
 export const schemaName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
@@ -34,7 +40,7 @@ export function migrationSql(schema: string): string {
     (sql, index) => `
   if not exists (select from ${quoted}.migration where number = ${index + 1}) then
     execute $migration$${sql.replaceAll(/\bsluice\./g, `${quoted}.`)}$migration$;
-    insert into ${quoted}.migration (number) values (${index + 1});
+    insert into ${quoted}.migration (number, digest) values (${index + 1}, '${digests[index] ?? ''}');
   end if;`,
   );
   return `do $sluice$
@@ -45,7 +51,7 @@ begin
     create schema ${quoted};
   end if;
   create table if not exists ${quoted}.migration (
-    number int primary key, at timestamptz not null default clock_timestamp());${steps.join('')}
+    number int primary key, at timestamptz not null default clock_timestamp(), digest text);${steps.join('')}
 end $sluice$;
 `;
 }
@@ -62,6 +68,8 @@ export async function prepareSchema(
 ): Promise<void> {
   if ((await schemaVersion(connection, place)) < newestMigration) {
     await connection.ask(migrationSql(place.schema));
+    // Another build may have been first.
+    await schemaVersion(connection, place);
   }
 }
 
@@ -69,6 +77,7 @@ export async function prepareSchema(
  * The number of a schema's latest migration.
  *
  * @returns 0 without one
+ * @throws StateError for one that another build has made
  */
 export async function schemaVersion(
   connection: StoreConnection,
@@ -79,16 +88,25 @@ export async function schemaVersion(
     'select to_regclass($1) is not null as is_there',
     [`${quoted}.migration`],
   );
-  const [made] = found?.is_there
-    ? await connection.ask<{ number: number | null }>(
-        `select max(number) as number from ${quoted}.migration`,
+  const made = found?.is_there
+    ? await connection.ask<{ number: number; digest: string | null }>(
+        // An earlier build has no such column.
+        `select number, to_jsonb(migration) ->> 'digest' as digest from ${quoted}.migration order by number`,
       )
     : [];
-  const number = made?.number ?? 0;
-  if (number <= newestMigration) return number;
-  throw new ConfigurationError(
-    `the schema ${schema} of ${name} was made by a newer version of Sluice; use that version, or another schema`,
-  );
+  const { number = 0 } = made.at(-1) ?? {};
+  if (number > newestMigration) {
+    throw new ConfigurationError(
+      `the schema ${schema} of ${name} was made by a newer version of Sluice; use that version, or another schema`,
+    );
+  }
+  if (made.some((each) => each.digest !== digests[each.number - 1])) {
+    throw new StateError(
+      `the schema ${schema} of ${name} was made by another build of Sluice, whose tables or functions are different: finish its runs with that build, and then drop it (DROP SCHEMA ${quoted} CASCADE), which loses what unfinished runs have paid for; or name another database`,
+      { code: 'state_damaged' },
+    );
+  }
+  return number;
 }
 
 const schema = 'sluice';

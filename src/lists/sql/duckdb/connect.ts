@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
 import { onAbort } from '../../../platform/waiting/promises.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
@@ -23,6 +24,10 @@ interface TextAppender {
   add(columns: readonly (readonly (string | null)[])[]): void;
   end(): void;
 }
+
+/** How long to wait for another process that has the file open, and how often it is tried. */
+const busyMs = 30_000;
+const busyPauseMs = 250;
 
 /** Its memory limit; more goes to disk beside the file. */
 const memoryLimit = '256MB';
@@ -47,14 +52,20 @@ export async function connect(
   const driver = await import('@duckdb/node-api').catch(
     refuseMissingPackage({ by: 'DuckDB', install: '@duckdb/node-api', driver: 'duckdb' }),
   );
-  const { store, isNew } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);
+  const { store, ...place } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);
+  let { isNew } = place;
   const isFile = store !== inMemory;
   const isWritten = purpose !== 'read';
   const noteClosed = isFile ? noteOpen(store, isWritten) : (): void => undefined;
   try {
-    const instance = await driver.DuckDBInstance.create(store, {
-      max_memory: memoryLimit,
-      ...(isFile && !isWritten && { access_mode: 'READ_ONLY' }),
+    const create = async (): Promise<duckdb.DuckDBInstance> =>
+      driver.DuckDBInstance.create(store, {
+        max_memory: memoryLimit,
+        ...(isFile && !isWritten && { access_mode: 'READ_ONLY' }),
+      });
+    const instance = await whenClosed(create, signal, () => {
+      // Whoever has it open has made it.
+      isNew = false;
     });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
@@ -82,6 +93,23 @@ export async function connect(
   } catch (error) {
     noteClosed();
     throw error;
+  }
+}
+
+/** Opens a file when no other process has it open any more. */
+async function whenClosed<Opened>(
+  open: () => Promise<Opened>,
+  signal: AbortSignal | undefined,
+  onBusy: () => void,
+): Promise<Opened> {
+  for (let waitedMs = 0; ; waitedMs += busyPauseMs) {
+    try {
+      return await open();
+    } catch (error) {
+      if (failureOf(error).isBusy !== true || waitedMs >= busyMs) throw error;
+      onBusy();
+      await systemClock.sleep(busyPauseMs, signal);
+    }
   }
 }
 
@@ -151,9 +179,11 @@ const systemWords = new Map([
   ['EACCES', 'permission denied'],
 ]);
 
+const heldElsewhere = /^IO Error: .*(?:lock|being used by another)/i;
+
 /** By family and first line, what may be shown; other messages may quote cells, or a password. */
 const known: readonly (readonly [RegExp, string])[] = [
-  [/^IO Error: .*(?:lock|being used by another)/i, 'another process has it open'],
+  [heldElsewhere, 'another process has it open'],
   [
     /^IO Error: .*not a valid DuckDB database/i,
     "it is not a DuckDB database: other files are read with duckdb::memory: and a query such as SELECT * FROM 'list.parquet'",
@@ -195,5 +225,6 @@ export function failureOf(error: unknown): DatabaseFailure {
   const isMisuse = family === 'Invalid Input' && detail.includes('read-only mode');
   if (isMisuse || shownAsIs.test(line)) return { words: detail, code, isMisuse, refusal };
   const found = known.find(([pattern]) => pattern.test(line));
-  return { words: found?.[1] ?? 'the driver failed', code, isMisuse: false, refusal };
+  const isBusy = found?.[0] === heldElsewhere;
+  return { words: found?.[1] ?? 'the driver failed', code, isMisuse: false, isBusy, refusal };
 }

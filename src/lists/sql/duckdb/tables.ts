@@ -1,4 +1,10 @@
-import { hasEmptyMember, type TableName, type ExistingTable } from '../tables/table-plan.js';
+import {
+  hasEmptyMember,
+  qualifiedName,
+  quoteName,
+  type TableName,
+  type ExistingTable,
+} from '../tables/table-plan.js';
 import type { DuckdbConnection } from './connect.js';
 import * as z from 'zod';
 
@@ -22,8 +28,9 @@ const here = 'database_name = current_database() AND lower(schema_name) = lower(
 /** Names are not case-sensitive there. */
 export async function findTable(
   connection: DuckdbConnection,
-  { within: [, schema = ''], table }: TableName,
+  { within, table }: TableName,
 ): Promise<ExistingTable | undefined> {
+  const [, schema = ''] = within;
   const ask = (columns: string, from: string, name = 'table_name') =>
     connection.query(`SELECT ${columns} FROM ${from} WHERE ${here} AND lower(${name}) = lower(?)`, [
       schema,
@@ -38,6 +45,18 @@ export async function findTable(
     `(FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE'))`,
   );
   const indexes = await ask('expressions', '(FROM duckdb_indexes() WHERE is_unique)');
+  const unique = [
+    ...keys.map(([names]) => (Array.isArray(names) ? names.map(String) : [])),
+    ...indexes.map(([expressions]) => indexColumns(String(expressions))),
+  ];
+  const texts = columns.filter(
+    ([name, type]) => type === 'VARCHAR' && unique.flat().includes(String(name)),
+  );
+  const caseless = await caselessColumns(
+    connection,
+    qualifiedName({ within, table }),
+    texts.map(([name]) => String(name)),
+  );
   return {
     id: `${schema}.${String(found ?? view)}`.toLowerCase(),
     isTable: found !== undefined,
@@ -47,12 +66,25 @@ export async function findTable(
       isText: type === 'VARCHAR' || type === 'BLOB' || hasEmptyMember(String(type)),
       isPrinted: type === 'VARCHAR',
       isGenerated: false,
+      isCaseless: caseless.has(String(name)),
     })),
-    keys: [
-      ...keys.map(([names]) => (Array.isArray(names) ? names.map(String) : [])),
-      ...indexes.map(([expressions]) => indexColumns(String(expressions))),
-    ],
+    keys: unique,
   };
+}
+
+/** Those whose collation takes capitals for small letters: only a comparison shows it. */
+async function caselessColumns(
+  connection: DuckdbConnection,
+  target: string,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const cells = names.map((name, at) => `${quoteName(name)} AS c${at}`);
+  const [found = []] = await connection.query(
+    `SELECT ${names.map((_, at) => `c${at} = 'A'`).join(', ')} FROM
+      (SELECT ${cells.join(', ')} FROM ${target} WHERE false UNION ALL SELECT ${names.map(() => "'a'").join(', ')})`,
+  );
+  return new Set(names.filter((_, at) => found[at] === true));
 }
 
 /** `[id, "My column"]`; expressions are ignored. */

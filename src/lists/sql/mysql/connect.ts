@@ -185,6 +185,8 @@ const refusals = new Map<string, readonly [kind: Refusal['kind'], words?: string
   ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', ['read_only']],
   ['ER_LOCK_WAIT_TIMEOUT', ['locked', 'another transaction holds what is to be written']],
   ['ER_LOCK_DEADLOCK', ['locked', 'another transaction holds what is to be written']],
+  ['ER_CHECKREAD', ['locked', 'another transaction has changed what is to be written']],
+  ['ER_DUP_FIELDNAME', ['locked', 'another run adds the same columns']],
 ]);
 
 /** Error numbers that the driver does not name, or names after another server. */
@@ -208,6 +210,9 @@ const misuses = new Set([
   'ER_TOO_MANY_FIELDS',
 ]);
 
+/** What the engine says of a table that the server itself would take; other numbers are of the disk. */
+const isTooWide = /^Can't create table .* \(errno: (?:139|185) "/;
+
 export function failureOf(error: unknown): DatabaseFailure {
   const code = nameOfError(error) ?? systemErrorCode(error);
   const [kind, refused] = refusals.get(code ?? '') ?? [];
@@ -219,7 +224,7 @@ export function failureOf(error: unknown): DatabaseFailure {
   if (known !== undefined) return { words: known, code, isMisuse: false, refusal };
   if (kind === 'right') return { words: withoutUser(message), code, isMisuse: false, refusal };
   if (kind === 'foreign_key') return { ...foreignKeyIn(message), code, isMisuse: false, refusal };
-  const isMisuse = misuses.has(code ?? '');
+  const isMisuse = misuses.has(code ?? '') || isTooWide.test(message);
   if (isMisuse) return { words: message, code, isMisuse, refusal };
   const isLost = code === undefined && /clos|lost|ended/i.test(message);
   const refuses = code === undefined ? 'the driver failed' : `the server refuses (${code})`;

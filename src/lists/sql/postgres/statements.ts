@@ -37,6 +37,9 @@ export const statements: Statements = {
     definition:
       'target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, written_at timestamptz NOT NULL DEFAULT now()',
     rowCount: 'rows',
+    // IF NOT EXISTS does not see a table whose commit it waits for, and fails then.
+    createBesideOthers: (create) =>
+      `DO $sluice$ BEGIN ${create}; EXCEPTION WHEN unique_violation OR duplicate_table THEN NULL; END $sluice$`,
     replace: 'INSERT',
     onConflict:
       ' ON CONFLICT (target) DO UPDATE SET run = excluded.run, digest = excluded.digest, applied = excluded.applied, rows = excluded.rows, written_at = now()',
@@ -58,7 +61,7 @@ export async function stage(
 ): Promise<Staging> {
   const isInPlace = plan.mode === 'create';
   if (isInPlace) {
-    await connection.query('BEGIN');
+    await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
     const { target, columns, key } = plan;
     await connection.query(createTableStatement(target, columns, key, statements));
   } else {

@@ -17,6 +17,7 @@ export const statements: Statements = {
   stagesUntyped: true,
   addsOneColumn: true,
   begin: ['BEGIN IMMEDIATE'],
+  orFail: ' OR ABORT',
   // A table's triggers must see each given row.
   skipsSame: ['update'],
   isSame: (cell, other) => `${cell} IS ${other} COLLATE BINARY`,

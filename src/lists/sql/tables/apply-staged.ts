@@ -98,7 +98,10 @@ async function applyMarked<Database extends Connection>(
     return skippedUpdates;
   }
   if (statements.definitionsCommit === true) {
-    await retryOnLock(waiting, connection, () => define(writing, applied > 0));
+    await retryOnLock(waiting, connection, async () => {
+      await define(writing, applied > 0);
+      await createMarkers(dialect, connection, plan.name);
+    });
   }
   do {
     const after = applied;
@@ -109,7 +112,8 @@ async function applyMarked<Database extends Connection>(
       if (statements.definitionsCommit !== true) await define(writing, after > 0);
       if (usual !== undefined && plan.mode !== 'replace') await connection.query(usual);
       const left = await applyStatements(writing, range);
-      await writeMarker(dialect, connection, plan.name, { ...marker, applied: upTo });
+      // Last: until the commit, other runs that make the table of markers too wait for this one.
+      await writeMarkers(writing, { ...marker, applied: upTo });
       await connection.query('COMMIT');
       skippedUpdates = addSkippedUpdates(skippedUpdates, left);
     });
@@ -138,18 +142,31 @@ export async function applyStatements<Database extends Connection>(
   return findSkippedUpdates(plan, statements, connection, range);
 }
 
-/** Adds missing columns and the table of markers, without blocking others behind a lock. */
+/** Creates the table or adds missing columns, without blocking others behind a lock. */
 export async function define<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,
   isDefined = false,
 ): Promise<void> {
   const { statements } = dialect;
   const { short } = statements.lockWaits ?? {};
-  const definitions = isDefined ? [] : definitionStatements(plan, statements);
+  const definitions = isDefined
+    ? []
+    : definitionStatements(await withoutAdded(dialect, connection, plan), statements);
   const locks = definitions.length > 0 || plan.mode === 'replace';
   if (locks && short !== undefined) await connection.query(short);
   await askAll(connection, definitions);
-  await createMarkers(dialect, connection, plan.name);
+}
+
+/** The plan without the columns that another run has added since it was made. */
+export async function withoutAdded<Database extends Connection>(
+  { findTable }: Dialect<Database>,
+  connection: Database,
+  plan: TablePlan,
+): Promise<TablePlan> {
+  if (plan.missing.length === 0) return plan;
+  const found = await findTable(connection, plan.name);
+  const added = new Set(found?.columns.map(({ name }) => name.toLowerCase()));
+  return { ...plan, missing: plan.missing.filter(({ name }) => !added.has(name.toLowerCase())) };
 }
 
 /** Writes a marker where the table of markers may not exist yet. */
@@ -243,12 +260,11 @@ async function createMarkers<Database extends Connection>(
 ): Promise<void> {
   const { quote, markers, tableOptions = '' } = dialect.statements;
   if (await findMarkers(dialect, connection, name)) return;
-  await connection.query(
-    `CREATE TABLE IF NOT EXISTS ${qualifiedName(markersOf(name), quote)} (${markers.definition})${tableOptions}`,
-  );
+  const create = `CREATE TABLE IF NOT EXISTS ${qualifiedName(markersOf(name), quote)} (${markers.definition})${tableOptions}`;
+  await connection.query(markers.createBesideOthers?.(create) ?? create);
 }
 
-export async function writeMarker<Database extends Connection>(
+async function writeMarker<Database extends Connection>(
   { statements: { quote, parameter, markers } }: Dialect<Database>,
   connection: Database,
   name: TableName,

@@ -131,6 +131,8 @@ function planExisting(
   // Without a schema the name alone is shown.
   const shown = nameParts === 1 ? statements.quote(name.table) : shared.target;
   refuseOther(shown, table, key.length > 0 || (marker !== undefined && marker.run === runId));
+  const lacksKey = key.find((name) => !table.columns.some((column) => column.name === name));
+  if (lacksKey !== undefined) refuseLacking(shown, table, lacksKey);
   if (key.length > 0) refuseUntold(shown, table, key);
   const isUpdate = key.length > 0 && (target.isUpdate ?? isOwn(reading, shared, place, table));
   if (key.length > 0 && !isUpdate && target.isUpdate === undefined) {
@@ -168,7 +170,7 @@ function planExisting(
   });
   const missing = columns.filter((column) => !found.has(column.name));
   const lacking = missing.find((column) => header.includes(column.name));
-  refuseLacking(shown, [...found.keys()], lacking);
+  if (lacking) refuseLacking(shown, table, lacking.name);
   return {
     ...shared,
     mode: key.length === 0 ? 'replace' : isUpdate ? 'update' : 'upsert',
@@ -275,15 +277,16 @@ function refuseUntold(
   );
 }
 
-function refuseLacking(
-  name: string,
-  existing: readonly string[],
-  lacking: NewColumn | undefined,
-): void {
-  if (!lacking) return;
+function refuseLacking(name: string, { columns }: ExistingTable, lacking: string): never {
+  const names = columns.map((column) => column.name);
+  const other = names.find((each) => each.toLowerCase() === lacking.toLowerCase());
+  const remedy =
+    other === undefined
+      ? 'add it, or leave it out of the input'
+      : `names are taken with their capitals, so name the input's column ${JSON.stringify(other)} too`;
   throw new ConfigurationError(
-    `the table ${name} has no column ${JSON.stringify(lacking.name)}; it has ${existing.join(', ')}: add it, or leave it out of the input`,
-    { code: 'column_not_found', column: lacking.name },
+    `the table ${name} has no column ${JSON.stringify(lacking)}; it has ${names.join(', ')}: ${remedy}`,
+    { code: 'column_not_found', column: lacking },
   );
 }
 

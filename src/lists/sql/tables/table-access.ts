@@ -1,5 +1,5 @@
 import type { OpenSinkOptions } from '../../rows/sink.js';
-import { retryOnLock, useConnection, type Connection } from '../connection.js';
+import { retryOnLock, useConnection, type Connection, type Waiting } from '../connection.js';
 import {
   RefusedRows,
   writingRefuser,
@@ -17,6 +17,8 @@ export interface TableAddress {
   readonly into: string;
   readonly maxRowsPerCommit?: number | undefined;
 }
+
+type HowToWait = Pick<Waiting, 'onNotice' | 'signal' | 'patienceMs'>;
 
 /** The way to one table: connects, looks at it, and stages rows for it. */
 export class TableAccess<Database extends Connection> {
@@ -44,8 +46,16 @@ export class TableAccess<Database extends Connection> {
     purpose: Purpose,
     refuse: Refuse,
     work: (connection: Database) => Promise<Value>,
+    /** How to wait for others that keep it to themselves. @default as the driver does */
+    waiting?: HowToWait,
   ): Promise<Value> {
-    return useConnection(() => this.dialect.connect(this.#address.url, purpose), refuse, work);
+    const connect = async (): Promise<Database> => this.dialect.connect(this.#address.url, purpose);
+    const { name, failureOf } = this;
+    return useConnection(
+      waiting ? () => retryOnLock({ name, failureOf, ...waiting }, undefined, connect) : connect,
+      refuse,
+      work,
+    );
   }
 
   async look(connection: Database): Promise<TableLocation> {

@@ -106,13 +106,13 @@ export function tableSink<Database extends Connection>(
         return marker !== undefined && (runId === undefined || marker.run === runId);
       }),
     async open(opening) {
-      const { reading, permissions, runId, onTextColumn } = opening;
+      const { reading, permissions, onNotice, onTextColumn, signal } = opening;
       if (reading.hasNoRows === true) return noWriting;
       const file = dialect.fileOf?.(given.url);
       const isNew = file !== undefined && !(await exists(file));
       // Without a trial nothing is sent yet.
       const refuseOpening = tally ? openingRefuser(name, access.failureOf) : refuse;
-      return access.use('write', refuseOpening, async (connection) => {
+      const write = async (connection: Database): Promise<SinkWriting> => {
         // A new file is empty so far, and no more open than the rows' own.
         if (isNew) await holdBack(file, permissions);
         const planned = await plan(connection, opening);
@@ -127,17 +127,18 @@ export function tableSink<Database extends Connection>(
         const stage = async (as: TablePlan): Promise<TableWriting<Database>> =>
           access.stage(connection, as, opening, patienceMs);
         const writing = await stage(planned).catch(async (error: unknown) => {
-          // The new table may have appeared from this run since, see `hasAppeared`.
-          if (planned.mode !== 'create' || runId === undefined) throw error;
+          // The new table may have appeared since: from this run, see `hasAppeared`, or from another one.
+          if (planned.mode !== 'create') throw error;
           await connection.query('ROLLBACK').catch(() => undefined);
           const again = await plan(connection, opening).catch(() => undefined);
-          if (again?.marker?.run !== runId) throw error;
+          if (again === undefined || again.mode === 'create') throw error;
           return stage(again);
         });
         return stagedRows(writing, refuse, (skipped) => {
           skippedUpdates = skipped;
         });
-      });
+      };
+      return access.use('write', refuseOpening, write, { onNotice, signal, patienceMs });
     },
   };
 }

@@ -17,7 +17,7 @@ import {
   type TableWriting,
   createMarker,
   findMarkers,
-  writeMarker,
+  withoutAdded,
 } from './apply-staged.js';
 import { notice, type Notice } from '../../../platform/text/notices.js';
 import type { SourceReading } from '../../rows/source.js';
@@ -49,7 +49,8 @@ async function trialWrite<Database extends Connection>(
     return putInPlace.run(connection, writing.plan, marker, true);
   }
   const hasMarkers = (await findMarkers(dialect, connection, writing.plan.name)) !== undefined;
-  const plan = (await tryDefinitions?.(connection, writing.plan, hasMarkers)) ?? writing.plan;
+  const current = await withoutAdded(dialect, connection, writing.plan);
+  const plan = (await tryDefinitions?.(connection, current, hasMarkers)) ?? writing.plan;
   for (let after = 0; after === 0 || after < marker.rows; after += rowsAtOnce) {
     const range = { after, upTo: after + rowsAtOnce };
     if (after === 0) await refuseRepeatedKeys(writing, numbers);
@@ -59,7 +60,7 @@ async function trialWrite<Database extends Connection>(
       await applyStatements({ ...writing, plan }, range);
       if (statements.checkDeferred !== undefined) await connection.query(statements.checkDeferred);
       if (hasMarkers || !tryDefinitions) {
-        await writeMarker(dialect, connection, plan.name, marker);
+        await writeMarkers(writing, marker);
       }
       await connection.query('ROLLBACK');
     });

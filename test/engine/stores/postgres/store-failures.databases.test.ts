@@ -3,6 +3,10 @@ import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { ClaimRevokedError } from '../../../../src/engine/batches/claim.js';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
+import {
+  findPostgresRuns,
+  postgresStore,
+} from '../../../../src/engine/stores/postgres/postgres-store.js';
 import { StoreConnection } from '../../../../src/engine/stores/postgres/store-connection.js';
 import { createTestClock } from '../../../../src/testing/test-clock.js';
 import { startCountingProxy } from '../../../lists/sql/harness/counting-proxy.js';
@@ -221,4 +225,28 @@ describe('a run whose database', () => {
     // It has it again when nobody else took it.
     await (await claimOne(store, batch(0))).confirm();
   });
+});
+
+test.each([
+  ['an earlier build', 'ALTER TABLE <schema>.migration DROP COLUMN digest'],
+  ['a build with another text of it', "UPDATE <schema>.migration SET digest = 'another'"],
+])('a store made by %s is refused by name, before anything is asked of it', async (_, change) => {
+  const schema = newName();
+  onTestFinished(async () => {
+    await askPostgres(`DROP SCHEMA ${schema} CASCADE`);
+  });
+  const connectionString = inject('postgresUrl');
+  const options = { run: 'night', schema };
+  await (await openStore(options)).close();
+  await askPostgres(change.replace('<schema>', schema));
+  for (const look of [
+    async () => openStore(options),
+    async () => findPostgresRuns({ connectionString, schema }),
+    async () => postgresStore({ connectionString, ...options }).look(),
+  ]) {
+    const error = await rejection(look());
+    expect(exitCodeOf(error)).toBe(2);
+    expect(error).toMatchObject({ code: 'state_damaged' });
+    expect(error.message).toContain(`DROP SCHEMA "${schema}" CASCADE`);
+  }
 });

@@ -2,13 +2,16 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index.js';
+import { systemClock } from '../../../../src/platform/waiting/clock.js';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSink, rowsSource, streamRun, type Source } from '../../../../src/index.js';
 import { csvCells } from '../../../cli/harness/csv-cells.js';
 import { runInProcess } from '../../../cli/harness/run-in-process.js';
 import { carry, readAll } from '../harness/carry.js';
 import { rejection } from '../harness/rejection.js';
+import { changeFirst } from '../harness/spoilt-sinks.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
 import { makePeople } from '../suite/people.js';
@@ -176,7 +179,9 @@ describe('a table in a DuckDB file', () => {
     const verifying = await startVerifying();
     const run = { source: one, sink: duckdbSink({ url: path, into: 'made' }), email: ['email'] };
     const holder = await holdOpen(path);
+    const asks = vi.spyOn(systemClock, 'sleep').mockImplementation(async () => undefined);
     const held = await rejection(verifying.run(run));
+    asks.mockRestore();
     expect(held).toMatchObject({ code: 'output_failed' });
     expect(held.message).toContain('another process has it open');
     holder.kill();
@@ -188,6 +193,48 @@ describe('a table in a DuckDB file', () => {
     expect(both.message).toContain('open in this process already');
     expect(await verifying.charges()).toBe(0);
     expect((await verifying.run(run)).rows).toBe(1);
+  });
+
+  test('another process that has the file open for a while is waited for: before anything is sent, and with paid results', async () => {
+    const path = join(await withFolder(), 'crm.duckdb');
+    await askDuckdb(path, "CREATE TABLE people AS SELECT 1 AS id, 'good@sluice.test' AS email");
+    const verifying = await startVerifying();
+    const untilWaited = async (times: number): Promise<void> => {
+      const holder = await holdOpen(path);
+      let tries = 0;
+      const asks = vi.spyOn(systemClock, 'sleep').mockImplementation(async () => {
+        tries += 1;
+        if (tries < times) return;
+        holder.kill();
+        await once(holder, 'exit');
+        asks.mockRestore();
+      });
+    };
+    await untilWaited(1);
+    // The second time beyond what a first look waits.
+    const sink = changeFirst(duckdbSink({ url: path, into: 'made' }), () => untilWaited(200));
+    await verifying.run({ source: one, sink, email: ['email'] });
+    expect(await askDuckdb(path, 'SELECT email_valid FROM made')).toEqual([{ email_valid: true }]);
+    expect(await verifying.charges()).toBe(1);
+  });
+
+  test('two rows whose keys a column takes for the same are refused before anything is sent', async () => {
+    const { ask, sink, table } = await duckdb.open();
+    await ask(
+      `CREATE TABLE ${table} (id VARCHAR COLLATE NOCASE PRIMARY KEY, email VARCHAR, code VARCHAR UNIQUE)`,
+    );
+    const verifying = await startVerifying();
+    const list = rowsSource([
+      { id: 'a', email: 'good1@sluice.test', code: 'x' },
+      { id: 'A', email: 'good2@sluice.test', code: 'X' },
+    ]);
+    const run = { source: list, email: ['email'] };
+    const error = await rejection(verifying.run({ ...run, sink: sink({ key: 'id' }) }));
+    expect(exitCodeOf(error)).toBe(2);
+    expect(error.message).toContain('data rows 1 and 2');
+    expect(await verifying.charges()).toBe(0);
+    // Here capitals make another key.
+    expect((await verifying.run({ ...run, sink: sink({ key: 'code' }) })).rows).toBe(2);
   });
 
   test('in memory is refused, and a file that is dropped again leaves nothing', async () => {

@@ -1,4 +1,5 @@
 import { expect, inject, test } from 'vitest';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { rowsSource } from '../../../../src/index.js';
 import { connect } from '../../../../src/lists/sql/mysql/connect.js';
 import { tryDefinitions } from '../../../../src/lists/sql/mysql/statements.js';
@@ -158,3 +159,19 @@ test('an empty member of an enumeration and an empty set stay what they are', as
   });
   expect(await ask(`SELECT e, s, n FROM ${other}`)).toEqual([{ e: '', s: '', n: null }]);
 });
+
+test.each([1000, 1010, 1100])(
+  'a new table of %i columns and the results is made, or refused before anything is sent',
+  async (width) => {
+    const { sink } = await mariadb.open();
+    const columns = Array.from({ length: width - 1 }, (_, at) => [`c${at}`, true] as const);
+    const source = rowsSource([{ email: 'good@sluice.test', ...Object.fromEntries(columns) }]);
+    const verifying = await startVerifying();
+    const running = verifying.run({ source, sink: sink(), email: ['email'] });
+    if (width === 1000) return expect((await running).rows).toBe(1);
+    const error = await rejection(running);
+    expect(exitCodeOf(error)).toBe(2);
+    expect(error.message).toMatch(/too many columns/i);
+    expect(await verifying.charges()).toBe(0);
+  },
+);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
 import { JsonText } from '../../../../src/lists/rows/values/kinds.js';
-import type { Cells, Database } from '../suite/database.js';
+import type { Cells, Database, DatabaseServer } from '../suite/database.js';
 import { newName, urlOf } from '../harness/new-name.js';
 import { askPostgres } from './ask-postgres.js';
 
@@ -13,6 +13,70 @@ async function askAll(...statements: readonly string[]): Promise<readonly Cells[
   for (const statement of statements) rows = await askPostgres(statement);
   return rows;
 }
+
+export const postgresServer: DatabaseServer = {
+  url,
+  scheme: 'postgres',
+  refusedCode: '28P01',
+  async hasWaiting() {
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    return (await askPostgres(waiting)).length > 0;
+  },
+  async openSession() {
+    const client = new pg.Client({ connectionString: url() });
+    await client.connect();
+    await client.query('BEGIN');
+    return {
+      query: (text) => client.query(text),
+      async isWaitedFor() {
+        const waiting =
+          'SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))';
+        return (await client.query(waiting)).rows.length > 0;
+      },
+      end: () => client.end(),
+    };
+  },
+  rights: {
+    async makeUser(grants) {
+      const [user, schema] = [newName(), newName()];
+      await askAll(
+        `CREATE ROLE ${user} LOGIN PASSWORD 'geheim'`,
+        `CREATE SCHEMA ${schema}`,
+        `GRANT USAGE ON SCHEMA ${schema} TO ${user}`,
+        `CREATE TABLE ${schema}.people (id int PRIMARY KEY, email text)`,
+        `INSERT INTO ${schema}.people VALUES (1, 'good1@sluice.test')`,
+        ...grants.map((grant) =>
+          grant.replace('<table>', `${schema}.people`).replace('<user>', user),
+        ),
+      );
+      return { url: urlOf(user, url()), schema };
+    },
+    cases: [
+      [
+        'may not add columns',
+        ['GRANT SELECT, INSERT, UPDATE ON <table> TO <user>'],
+        'people',
+        /must be owner of table.*grant the right, or name a user who has it/,
+      ],
+      [
+        'may not make tables beside it',
+        ['ALTER TABLE <table> OWNER TO <user>'],
+        'people',
+        /permission denied for schema.*grant the right, or name a user who has it/,
+      ],
+      ['may not make a new one', [], 'other', /permission denied for schema/],
+      [
+        'may only read',
+        [
+          'ALTER TABLE <table> OWNER TO <user>',
+          'ALTER ROLE <user> SET default_transaction_read_only = on',
+        ],
+        'people',
+        /read-only transaction; name a server that takes writes/,
+      ],
+    ],
+  },
+};
 
 export const postgres: Database = {
   name: 'PostgreSQL',
@@ -140,67 +204,5 @@ export const postgres: Database = {
     `CREATE TRIGGER t BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_f()`,
   ],
   isShared: true,
-  server: {
-    url,
-    scheme: 'postgres',
-    refusedCode: '28P01',
-    async hasWaiting() {
-      const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-      return (await askPostgres(waiting)).length > 0;
-    },
-    async openSession() {
-      const client = new pg.Client({ connectionString: url() });
-      await client.connect();
-      await client.query('BEGIN');
-      return {
-        query: (text) => client.query(text),
-        async isWaitedFor() {
-          const waiting =
-            'SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))';
-          return (await client.query(waiting)).rows.length > 0;
-        },
-        end: () => client.end(),
-      };
-    },
-    rights: {
-      async makeUser(grants) {
-        const [user, schema] = [newName(), newName()];
-        await askAll(
-          `CREATE ROLE ${user} LOGIN PASSWORD 'geheim'`,
-          `CREATE SCHEMA ${schema}`,
-          `GRANT USAGE ON SCHEMA ${schema} TO ${user}`,
-          `CREATE TABLE ${schema}.people (id int PRIMARY KEY, email text)`,
-          `INSERT INTO ${schema}.people VALUES (1, 'good1@sluice.test')`,
-          ...grants.map((grant) =>
-            grant.replace('<table>', `${schema}.people`).replace('<user>', user),
-          ),
-        );
-        return { url: urlOf(user, url()), schema };
-      },
-      cases: [
-        [
-          'may not add columns',
-          ['GRANT SELECT, INSERT, UPDATE ON <table> TO <user>'],
-          'people',
-          /must be owner of table.*grant the right, or name a user who has it/,
-        ],
-        [
-          'may not make tables beside it',
-          ['ALTER TABLE <table> OWNER TO <user>'],
-          'people',
-          /permission denied for schema.*grant the right, or name a user who has it/,
-        ],
-        ['may not make a new one', [], 'other', /permission denied for schema/],
-        [
-          'may only read',
-          [
-            'ALTER TABLE <table> OWNER TO <user>',
-            'ALTER ROLE <user> SET default_transaction_read_only = on',
-          ],
-          'people',
-          /read-only transaction; name a server that takes writes/,
-        ],
-      ],
-    },
-  },
+  server: postgresServer,
 };

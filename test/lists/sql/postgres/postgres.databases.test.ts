@@ -7,13 +7,14 @@ import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startCountingProxy } from '../harness/counting-proxy.js';
 import { readAll } from '../harness/carry.js';
 import { rejection } from '../harness/rejection.js';
+import { changeFirst } from '../harness/spoilt-sinks.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
 import { countIn, makePeople } from '../suite/people.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import { newName } from '../harness/new-name.js';
 import { askPostgres } from './ask-postgres.js';
-import { postgres } from './postgres-database.js';
+import { postgres, postgresServer } from './postgres-database.js';
 
 describeDatabase(postgres);
 
@@ -348,5 +349,83 @@ describe('a row that a table drops without an error', () => {
       expect([night, (await (await startVerifying()).run(run)).rows]).toEqual([night, 9]);
     }
     expect(await countIn(place)).toBe(9);
+  });
+});
+
+test('a key that the table has in capitals is named as it is there', async () => {
+  const { ask, sink, table } = await postgres.open();
+  await ask(`CREATE TABLE ${table} ("ID" int PRIMARY KEY, email text)`);
+  const source = rowsSource([{ id: 1, email: 'good1@sluice.test' }]);
+  const verifying = await startVerifying();
+  const error = await rejection(
+    verifying.run({ source, sink: sink({ key: 'id' }), email: ['email'] }),
+  );
+  expect(error).toMatchObject({ code: 'column_not_found' });
+  expect(error.message).toContain('"ID" too');
+});
+
+describe('runs that begin in one schema of PostgreSQL at the same time', () => {
+  const markers = `(target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, written_at timestamptz NOT NULL DEFAULT now())`;
+
+  /** Does something in a session, which commits when somebody waits for that. */
+  async function commitWhenAwaited(statement: string): Promise<{ readonly done: Promise<void> }> {
+    const session = await postgresServer.openSession();
+    await session.query(statement);
+    const commit = async (): Promise<void> => {
+      await expect.poll(session.isWaitedFor, { message: 'somebody waits' }).toBe(true);
+      await session.query('COMMIT');
+      await session.end();
+    };
+    return { done: commit() };
+  }
+
+  test.each([
+    ['a new table', false],
+    ['a table that is there', true],
+  ])('wait for the table of markers that another one makes, for %s', async (_, isThere) => {
+    const schema = newName();
+    const people = `${schema}.people`;
+    await askPostgres(`CREATE SCHEMA ${schema}`);
+    if (isThere) await askPostgres(`CREATE TABLE ${people} (id int PRIMARY KEY, email text)`);
+    const place = await postgres.open();
+    const create = `CREATE TABLE ${schema}.sluice_runs ${markers}`;
+    const verifying = await startVerifying();
+    const rehearsed = await commitWhenAwaited(create);
+    let written = rehearsed;
+    await verifying.run({
+      source: rowsSource([{ id: 1, email: 'good1@sluice.test' }]),
+      sink: changeFirst(place.sink({ into: people, key: 'id' }), async () => {
+        await rehearsed.done;
+        await askPostgres(`DROP TABLE ${schema}.sluice_runs`);
+        written = await commitWhenAwaited(create);
+      }),
+      email: ['email'],
+    });
+    await written.done;
+    expect(written).not.toBe(rehearsed);
+    expect(await askPostgres(`SELECT email_valid FROM ${people}`)).toEqual([{ email_valid: true }]);
+    expect(await askPostgres(`SELECT target FROM ${schema}.sluice_runs`)).toHaveLength(1);
+    expect(await verifying.charges()).toBe(1);
+  });
+
+  test('write into the same new table, the second into what the first has made', async () => {
+    const place = await postgres.open();
+    const { table } = place;
+    const verifying = await startVerifying();
+    let made: { readonly done: Promise<void> } | undefined;
+    await verifying.run({
+      source: rowsSource([{ id: 1, email: 'good1@sluice.test' }]),
+      sink: changeFirst(place.sink({ key: 'id' }), async () => {
+        made = await commitWhenAwaited(
+          `CREATE TABLE ${table} AS SELECT 2 AS id, 'good2@sluice.test' AS email; ALTER TABLE ${table} ADD PRIMARY KEY (id)`,
+        );
+      }),
+      email: ['email'],
+    });
+    await made?.done;
+    expect(await askPostgres(`SELECT id, email_valid FROM ${table} ORDER BY id`)).toEqual([
+      { id: 1, email_valid: true },
+      { id: 2, email_valid: null },
+    ]);
   });
 });

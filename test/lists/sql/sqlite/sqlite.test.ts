@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSink, rowsSource } from '../../../../src/index.js';
 import { readAll } from '../harness/carry.js';
 import { rejection } from '../harness/rejection.js';
@@ -179,5 +180,25 @@ describe('a table in an SQLite file', () => {
     const text = await readFile(csv, 'utf8');
     expect(text).toContain('1,good@sluice.test,Infinity,5,1,verified');
     expect(text).toContain('6,,,Infinity,6,');
+  });
+
+  test('drops no row for another one, whatever the table says of a conflict', async () => {
+    const place = await sqlite.open();
+    const { ask, table } = place;
+    await ask(
+      `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, email TEXT UNIQUE ON CONFLICT REPLACE)`,
+      `INSERT INTO ${table} VALUES (1, 'good1@sluice.test'), (2, 'good2@sluice.test')`,
+    );
+    const verifying = await startVerifying();
+    for (const id of [1, 3]) {
+      const source = rowsSource([{ id, email: 'good2@sluice.test' }]);
+      const error = await rejection(
+        verifying.run({ source, sink: place.sink({ key: 'id' }), email: ['email'] }),
+      );
+      expect(exitCodeOf(error)).toBe(2);
+      expect(error.message).toContain(`UNIQUE constraint failed: ${table}.email`);
+    }
+    expect(await ask(`SELECT id FROM ${table} ORDER BY id`)).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(await verifying.charges()).toBe(0);
   });
 });

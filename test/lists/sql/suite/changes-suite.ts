@@ -245,6 +245,31 @@ function describeLocks(openPeople: () => Promise<Place>, server: DatabaseServer)
 }
 
 function describeLateCommit(openPeople: () => Promise<Place>, { open, server }: Database): void {
+  test('columns that another run adds to the table at the same time are there for both', async () => {
+    const place = await openPeople();
+    const { ask, table } = place;
+    const sink = place.sink({ key: 'id' });
+    let opened = 0;
+    await (
+      await startVerifying()
+    ).run({
+      source: place.source(`SELECT id, email FROM ${table} ORDER BY id`),
+      sink: {
+        ...sink,
+        async open(opening) {
+          const writing = await sink.open(opening);
+          opened += 1;
+          await ask(`ALTER TABLE ${table} ADD COLUMN email_verification VARCHAR(80)`);
+          return writing;
+        },
+      },
+      email: ['email'],
+    });
+    expect(opened).toBe(1);
+    const rows = await ask(`SELECT email_verification, email_wrong FROM ${table} ORDER BY id`);
+    expect(cellsOf(rows)).toEqual([1, 2, 3, 4, 5].map((id) => ['verified', Number(id === 3)]));
+  });
+
   test('a new table whose commit arrives after its process was killed is what the next process was to make', async () => {
     const place = await open();
     const people = await openPeople();
