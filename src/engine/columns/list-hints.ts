@@ -15,8 +15,9 @@ const firstRows = 1000;
 interface HintOptions {
   /** Types of addresses for which rows that have opted out are counted. */
   readonly optOutsOf: readonly VerificationType[];
-  /** The country by which all phone numbers are read. @default none: rows have their own, or there are no phones */
-  readonly phonesOf?: CountryCode | undefined;
+  /** The country for which all rows are verified. @default none: rows have their own */
+  readonly countryOfAll?: CountryCode | undefined;
+  readonly hasPhones: boolean;
 }
 
 /** Positions of the columns whose cells the hints read. */
@@ -27,7 +28,7 @@ export function hintPositions(header: readonly string[], options: HintOptions): 
 
 function talliesOf(
   header: readonly string[],
-  { optOutsOf, phonesOf }: HintOptions,
+  { optOutsOf, countryOfAll }: HintOptions,
 ): {
   readonly optOuts: RowTally;
   readonly foreign: RowTally | undefined;
@@ -35,13 +36,13 @@ function talliesOf(
   readonly unread: RowTally | undefined;
 } {
   const inCountries = (says: (cell: string) => boolean) =>
-    phonesOf &&
+    countryOfAll &&
     new RowTally(header, (title) =>
       readColumnName(title).meaning === 'country' ? says : undefined,
     );
   return {
     optOuts: new RowTally(header, (title) => optOutOf(title, optOutsOf)),
-    foreign: inCountries((cell) => (findCountry(cell) ?? phonesOf) !== phonesOf),
+    foreign: inCountries((cell) => (findCountry(cell) ?? countryOfAll) !== countryOfAll),
     unread: inCountries((cell) => cell !== '' && findCountry(cell) === undefined),
   };
 }
@@ -52,7 +53,7 @@ export function withListHints(
   options: HintOptions,
   onNotice: (notice: Notice) => void,
 ): SourceReading {
-  const { phonesOf } = options;
+  const { countryOfAll } = options;
   const { optOuts, foreign, unread } = talliesOf(reading.header, options);
   const tallies = [optOuts, foreign, unread].filter((tally) => tally !== undefined);
   const chunks = reading.chunks[Symbol.asyncIterator]();
@@ -69,8 +70,8 @@ export function withListHints(
       onNotice(notice('opted_out', { columns, rows, of_rows: ofRows }));
     }
     const [other] = foreign?.columns ?? [];
-    if (!other || phonesOf === undefined) return;
-    const of = { read_as: phonesOf, of_rows: ofRows };
+    if (!other || countryOfAll === undefined) return;
+    const of = { read_as: countryOfAll, has_phones: options.hasPhones, of_rows: ofRows };
     const { rows = 0 } = unread?.columns.find(({ column }) => column === other.column) ?? {};
     onNotice(notice('other_countries', { ...other, ...of, unread: rows }));
   };

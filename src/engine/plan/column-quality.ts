@@ -6,6 +6,7 @@ import {
 } from '../columns/column-profile.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
+import type { BatchGroup } from '../addresses/address.js';
 import type { Plan } from './plan.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
@@ -121,6 +122,22 @@ export function callingCodeNotices({ layout, planner }: Plan): readonly Notice[]
   const { filled, found } = planner.cells.callingCodes;
   if (found > 0 || filled === 0) return [];
   return [notice('no_calling_codes', { column: layout.countryFromName ?? '', cells: filled })];
+}
+
+/** Notices about emails that are paid for more than once. */
+export function emailNotices(
+  { planner: { emailsOfCountries } }: Plan,
+  batches: readonly { readonly group: BatchGroup; readonly addresses: number }[],
+): readonly Notice[] {
+  const emails = emailsOfCountries?.count ?? 0;
+  if (emails === 0) return [];
+  const sizes = new Map<string, number>();
+  for (const { group, addresses } of batches) {
+    if (group.type !== 'email') continue;
+    sizes.set(group.country, (sizes.get(group.country) ?? 0) + addresses);
+  }
+  const [most = ''] = [...sizes].toSorted(([, one], [, other]) => other - one)[0] ?? [];
+  return [notice('emails_of_countries', { emails, country: most })];
 }
 
 export async function askAboutColumns(

@@ -5,6 +5,7 @@ import type { OutcomeTable } from '../results/outcome-table.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
 import type { Recall } from './result-cache.js';
+import { EmailsOfCountries } from './emails-of-countries.js';
 import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
 import type { ExternalDedup } from './external-dedup.js';
 import type { DedupMerge } from './dedup-merge.js';
@@ -39,6 +40,8 @@ export class Planner {
   readonly #cutter: BatchCutter;
   readonly #outcomes: OutcomeTable;
   readonly #recall: Recall | undefined;
+  /** Those to be sent, where rows have countries of their own. */
+  readonly emailsOfCountries: EmailsOfCountries | undefined;
   /** Numbers addresses on disk once the book no longer does. */
   #partitions: ExternalDedup | undefined;
   readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
@@ -63,6 +66,9 @@ export class Planner {
     this.#cutter = options.cutter;
     this.#outcomes = options.outcomes;
     this.#recall = options.recall;
+    const { position, phonePosition, ofEmails } = options.country;
+    const isByRow = ofEmails === undefined && (position ?? phonePosition) !== undefined;
+    this.emailsOfCountries = isByRow ? new EmailsOfCountries() : undefined;
   }
 
   /**
@@ -134,6 +140,7 @@ export class Planner {
     counts.addresses += 1;
     const known = this.#recall?.outcomeOf(this.#book.table.lastHash) ?? -1;
     if (known === -1) {
+      if (group.type === 'email') this.emailsOfCountries?.add(number, line);
       this.#book.assign(this.#cutter.add(number, group, line, now));
     } else {
       counts.recalled += 1;

@@ -7,7 +7,7 @@ import { settledOutcome } from '../plan/address-book.js';
 import { countVerified, namedColumns } from '../columns/column-layout.js';
 import { validateUnsplit, askedSource } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
-import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
+import { callingCodeNotices, doubtfulColumns, emailNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
@@ -104,7 +104,11 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const stood = await unfinished?.end(entryOf, list);
   const left = stood?.left ??
     (await readLeftOfShared(options, onNotice)) ?? { ...nothingLeft, batches: list.batches };
-  for (const each of [...callingCodeNotices(list.plan), ...budgetNotices(left, options)]) {
+  for (const each of [
+    ...callingCodeNotices(list.plan),
+    ...(stood ? [] : emailNotices(list.plan, list.batches)),
+    ...budgetNotices(left, options),
+  ]) {
     onNotice(each);
   }
   await calledBack.settled();

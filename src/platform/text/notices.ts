@@ -161,13 +161,30 @@ export const notices = {
     },
   }),
   other_countries: define({
-    when: 'A column names other countries than the one that is given for all rows, by which phone numbers are read. `of_rows` where only the first rows were looked at; `unread`: rows whose cell there is no country.',
-    example: { column: 'Country', rows: 172, of_rows: orNull(1000), read_as: 'DE', unread: 0 },
-    variants: [{ rows: 1, of_rows: null }, { unread: 20 }],
-    sentence({ column, rows, of_rows: of, read_as: country, unread }) {
+    when: 'A column names other countries than the one that is given for all rows, for which all emails are verified, and by which phone numbers are read. `of_rows` where only the first rows were looked at; `unread`: rows whose cell there is no country.',
+    example: {
+      column: 'Country',
+      rows: 172,
+      of_rows: orNull(1000),
+      read_as: 'DE',
+      has_phones: true,
+      unread: 0,
+    },
+    variants: [{ rows: 1, of_rows: null }, { unread: 20 }, { has_phones: false }],
+    sentence({ column, rows, of_rows: of, read_as: country, has_phones: hasPhones, unread }) {
+      const one = rows === 1;
       const some =
         of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
-      return `${some} ${rows === 1 ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${rows === 1 ? 'its phone number is' : 'their phone numbers are'} read as of ${country}: ${optionName('countryColumn', column)} reads each by the country of its row${unread === 0 ? '' : `; correct the ${counted(unread, 'cell')} there that ${unread === 1 ? 'is no country' : 'are no countries'} first, or ${unread === 1 ? 'its row is' : 'their rows are'} not sent`}`;
+      const [are, does] = hasPhones
+        ? [
+            one ? 'its phone number is read as' : 'their phone numbers are read as',
+            'reads each by the country of its row',
+          ]
+        : [
+            one ? 'its email is verified as' : 'their emails are verified as',
+            'verifies each for the country of its row',
+          ];
+      return `${some} ${one ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${are} of ${country}: ${optionName('countryColumn', column)} ${does}${unread === 0 ? '' : `; correct the ${counted(unread, 'cell')} there that ${unread === 1 ? 'is no country' : 'are no countries'} first, or ${unread === 1 ? 'its row is' : 'their rows are'} not sent`}`;
     },
   }),
   damaged_names: define({
@@ -185,6 +202,13 @@ export const notices = {
   }),
 
   // Credits
+  emails_of_countries: define({
+    when: 'Emails are in rows of several countries: each is paid for once in each of them. Of over 16,384 emails an even sample is counted. `country`: the one of most emails.',
+    example: { emails: 20, country: 'US' },
+    variants: [{ emails: 1 }],
+    sentence: ({ emails, country }) =>
+      `${counted(emails, 'email')} ${emails === 1 ? 'is' : 'are'} in rows of several countries, and paid for once in each: ${optionName('emailCountry', country)} verifies all emails for one country, and pays for each once`,
+  }),
   budget_short: define({
     when: '`--max-credits` is too low for all batches of a type. `used`: what launched batches of a resumed run have cost, or may cost at most; `smallest`, `largest`: what the smallest and the largest of the others need.',
     example: {

@@ -208,6 +208,28 @@ it('warns of an unfinished run of the same columns with another output, and goes
   expect(await chargesOf(service)).toHaveLength(1 + 3);
 });
 
+it('says which emails are paid for in several countries, and how each is paid for once', async () => {
+  const { service } = await withService();
+  await writeFile(
+    join(folder, 'list.csv'),
+    'mail,land\nann@sluice.test,DE\nAnn@sluice.test,US\nbo@sluice.test,DE\nbo@sluice.test,DE\n',
+  );
+  const byRow = async (...more: readonly string[]) =>
+    runInProcess(['verify', 'list.csv', '--email', 'mail', '--country-column', 'land', ...more], {
+      cwd: folder,
+      env: connectTo(service),
+    });
+  const said = { event: 'notice', emails: 1, country: 'DE' };
+  const counted = await byRow('-o', 'out.csv', '--dry-run');
+  expect(codedOf(counted, 'emails_of_countries')).toMatchObject([said]);
+  const both = await byRow('-o', 'out.csv');
+  expect(codedOf(both, 'emails_of_countries')).toMatchObject([said]);
+  expect(await chargesOf(service)).toHaveLength(3);
+  const once = await byRow('-o', 'once.csv', '--email-country', 'DE');
+  expect(codedOf(once, 'emails_of_countries')).toEqual([]);
+  expect(await chargesOf(service)).toHaveLength(3 + 2);
+});
+
 it('does not take one pipe for another', async () => {
   const { service } = await withService();
   const pipe = async (list: string, ...more: readonly string[]): Promise<EndedHere> =>

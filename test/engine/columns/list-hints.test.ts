@@ -80,16 +80,41 @@ describe('a column of countries beside one country for all', () => {
     { phone: '030 1234569', Country: 'D' },
   ];
 
-  it('is named where phone numbers would be read as of that country', async () => {
+  function seeing(): { seen: object[]; onProgress: (progress: RunProgress) => void } {
     const seen: object[] = [];
     const onProgress = (progress: RunProgress): void => {
       if (progress.stage === 'notice' && progress.code === 'other_countries')
         seen.push(progress.fields);
     };
+    return { seen, onProgress };
+  }
+
+  it.each(['Country', 'Country/Region', 'Land', 'Business Country/Region'])(
+    'is named as %s where only emails are verified',
+    async (title) => {
+      const { seen, onProgress } = seeing();
+      const rows = ['Germany', 'Deutschland', 'USA'].map((cell) => ({ ...address, [title]: cell }));
+      const list = {
+        source: rowsSource(rows),
+        email: ['email'],
+        country: 'DE',
+        onProgress,
+      } as const;
+      await estimateRun(list);
+      expect(seen).toMatchObject([{ column: title, rows: 1, read_as: 'DE', has_phones: false }]);
+      await estimateRun({ ...list, source: rowsSource(rows), emailCountry: 'DE' });
+      expect(seen).toHaveLength(1);
+    },
+  );
+
+  it('is named where phone numbers would be read as of that country', async () => {
+    const { seen, onProgress } = seeing();
     const source = rowsSource(people);
     const phone = ['phone'] as const;
     await estimateRun({ source, phone, country: 'DE', onProgress });
-    expect(seen).toEqual([{ column: 'Country', rows: 1, of_rows: null, read_as: 'DE', unread: 1 }]);
+    expect(seen).toEqual([
+      { column: 'Country', rows: 1, of_rows: null, read_as: 'DE', has_phones: true, unread: 1 },
+    ]);
     await estimateRun({ source, phone, country: 'DE', countryColumn: 'Country', onProgress });
     expect(seen).toHaveLength(1);
   });

@@ -33,6 +33,7 @@ export async function openList(
     ...options
   }: ColumnOptions & {
     readonly country?: string | undefined;
+    readonly emailCountry?: string | undefined;
     readonly suppressed: Suppressed | undefined;
     readonly signal?: AbortSignal | undefined;
     readonly onProgress?: ((progress: RunProgress) => void) | undefined;
@@ -47,7 +48,11 @@ export async function openList(
     optOutsOf: suppressed
       ? []
       : verificationTypes.filter((type) => (options[type] ?? []).length > 0),
-    phonesOf: hasPhones && !hasOwnCountries ? readCountry(options.country) : undefined,
+    countryOfAll:
+      hasOwnCountries || (!hasPhones && options.emailCountry !== undefined)
+        ? undefined
+        : readCountry(options.country),
+    hasPhones,
   };
   const reading = await source.open({
     ...(signal && { signal }),
