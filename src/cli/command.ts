@@ -126,6 +126,8 @@ export interface Surroundings extends Called {
   readonly lastAct: (act: () => Promise<void>) => void;
   /** Called with each logged message, whatever its form on standard error. */
   readonly onMessage?: (message: Message) => void;
+  /** Called with the state directory of a run, or `null` for one that keeps none: it is named if the process has to end at once. */
+  readonly onRun?: (run: { readonly list: string; readonly state: string | null }) => void;
   /** Called when a list is done: by then most code a command may need is compiled. */
   readonly keepCode?: () => void;
 }

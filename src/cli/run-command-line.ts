@@ -43,10 +43,12 @@ export interface CommandLine {
 export async function startCommandLine(keepCode?: () => void): Promise<never> {
   // Behind its work a run has no state any more that could be resumed.
   let isDone = false;
+  let run: Parameters<NonNullable<Surroundings['onRun']>>[0] | undefined;
   return start(
     async (surroundings) =>
       runCommandLine({
         ...surroundings,
+        onRun: (begun) => (run = begun),
         keepCode() {
           isDone = true;
           restoreCollections();
@@ -57,7 +59,12 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
       const log = loggerOf(surroundings);
       return {
         failed: (error) => log.failed(error),
-        forced: () => log.log(message('stopped_at_once', { is_done: isDone })),
+        forced({ exitCode }) {
+          log.log(message('stopped_at_once', { is_done: isDone, state: run?.state ?? null }));
+          if (!run || isDone || log.isJson) return;
+          const reason = exitCode === 130 ? 'interrupted' : 'terminated';
+          log.log(message('stopped_verdict', { input: run.list, exit_code: exitCode, reason }));
+        },
         ...(log.isJson && {
           warned: ({ name, message: text }) =>
             log.log(message('process_warning', { name, message: text })),

@@ -239,6 +239,9 @@ async function verifyTo(
     const isOutputHeldBack = await isHeldBack(to, sink, options);
     const isDurable = options.has('state') || isOutputHeldBack;
     const stateDir = isDurable && !run.store ? run.stateDir : undefined;
+    if (!options.has('dry-run')) {
+      input.onRun?.({ list: run.list, state: run.store?.name ?? stateDir ?? null });
+    }
     if (options.has('dry-run')) {
       await reports.begin();
       await job.reportSummary(await dryRun(job, { stateDir, store: run.store }, reports));

@@ -889,13 +889,15 @@ export const catalogue = {
     sentence: made,
   }),
   stopped_at_once: notice({
-    when: 'The process was asked a second time to stop.',
-    example: { is_done: false },
-    variants: [{ is_done: true }],
-    sentence: ({ is_done: isDone }) =>
-      isDone
-        ? 'stopped at once; all was done by then'
-        : 'stopped at once; saved progress is kept: the same command resumes from it, or starts over if the run has no state directory',
+    when: 'The process was asked a second time to stop. `state` is null where it keeps none.',
+    example: { is_done: false, state: orNull('out.csv.sluice') },
+    variants: [{ is_done: true }, { state: null }],
+    sentence({ is_done: isDone, state }) {
+      if (isDone) return 'stopped at once; all was done by then';
+      return state === null
+        ? 'stopped at once; nothing is kept of it: the same command starts over'
+        : `stopped at once; what was saved is in ${state}: the same command resumes from it`;
+    },
   }),
   hint: info({
     when: 'A run was interrupted: how to show it or give it up.',

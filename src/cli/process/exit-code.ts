@@ -52,21 +52,32 @@ export class Interruption extends Error {
   }
 }
 
+/** The same signal within this time is the same request. */
+const sameMs = 100;
+
 /**
  * Aborts when the process is asked to stop. A second signal ends it at once: the next run continues from what
  * is on disk.
  *
  * @param forced called before it ends so
  */
-export function abortOnSignals(nodeProcess: NodeJS.Process, forced: () => void): AbortSignal {
+export function abortOnSignals(
+  nodeProcess: NodeJS.Process,
+  forced: (interruption: Interruption) => void,
+  now = (): number => performance.now(),
+): AbortSignal {
   const controller = new AbortController();
+  let first = { signal: '', atMs: 0 };
   for (const signal of Object.keys(signalCodes) as StopSignal[]) {
     nodeProcess.on(signal, () => {
       const interruption = new Interruption(signal);
+      // `timeout` signals the process, and then its group; npx repeats what a terminal sends to all.
+      if (first.signal === signal && now() - first.atMs < sameMs) return;
       if (controller.signal.aborted) {
-        forced();
+        forced(interruption);
         nodeProcess.exit(interruption.exitCode);
       }
+      first = { signal, atMs: now() };
       controller.abort(interruption);
     });
   }

@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream';
 import { version } from '../../index.js';
 import type { Surroundings } from '../command.js';
-import { exitCodeOf, exitCodes, abortOnSignals } from './exit-code.js';
+import { exitCodeOf, exitCodes, abortOnSignals, type Interruption } from './exit-code.js';
 import { outliveClosedPipes, print, printed } from '../terminal/print.js';
 
 interface ProcessListeners {
   readonly failed: (error: unknown) => void;
   /** Called when a second signal ends the process at once. @default nothing */
-  readonly forced?: () => void;
+  readonly forced?: (interruption: Interruption) => void;
   /** @default Node prints it */
   readonly warned?: (warning: Error) => void;
 }
@@ -30,7 +30,7 @@ export async function start(
     stderr: process.stderr,
     clock: { now: () => performance.now(), wallNow: () => Date.now() },
     signals: process,
-    signal: abortOnSignals(process, () => listeners.forced?.()),
+    signal: abortOnSignals(process, (interruption) => listeners.forced?.(interruption)),
     lastAct: (act) => lastActs.push(act),
   };
   const listeners = listenersOf(surroundings);

@@ -45,7 +45,7 @@ import type { Suppressed } from './suppressed.js';
 import {
   isBlank,
   RowCountries,
-  type CallingCodeCounts,
+  type CountryCounts,
   type CountryRule,
   type RowCountry,
 } from './row-countries.js';
@@ -102,7 +102,10 @@ export class CellReader {
   #rowsBefore = 0;
   /** By verified column. */
   readonly profiles: readonly ColumnProfile[];
-  readonly callingCodes: CallingCodeCounts = { filled: 0, found: 0 };
+  readonly countries: { readonly cells: CountryCounts; readonly codes: CountryCounts } = {
+    cells: { filled: 0, found: 0 },
+    codes: { filled: 0, found: 0 },
+  };
 
   constructor(options: {
     readonly columns: readonly VerifiedColumn[];
@@ -139,7 +142,7 @@ export class CellReader {
     this.#rowsBefore = this.#rows - from;
     this.#rows += to - from;
     for (let row = from; row < to; row += 1) {
-      const country = this.#countries.of(chunk, row, this.callingCodes);
+      const country = this.#countries.of(chunk, row, this.countries);
       for (let index = 0; index < this.#columns.length; index += 1, place += 1) {
         const { type } = this.#columns[index] as VerifiedColumn;
         const groupCountry = type === 'email' ? (this.#ofEmails ?? country) : country;

@@ -9,6 +9,7 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { BatchGroup } from '../addresses/address.js';
 import type { Plan } from './plan.js';
 import { optionName } from '../../platform/text/sentence.js';
+import { counted } from '../../platform/text/shown-numbers.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**
@@ -117,11 +118,39 @@ export function isPlusMissing({
   return ambiguous * 2 > filled || (mobiles > 1 && mobiles * 20 >= filled);
 }
 
-/** Notices about a column that should give countries and gives none. */
-export function callingCodeNotices({ layout, planner }: Plan): readonly Notice[] {
-  const { filled, found } = planner.cells.callingCodes;
-  if (found > 0 || filled === 0) return [];
-  return [notice('no_calling_codes', { column: layout.countryFromName ?? '', cells: filled })];
+/** Of so many cells at least one in twenty should be a country. */
+const judgedCells = 10;
+const leastShare = 0.05;
+
+/**
+ * Notices about columns that should give countries and give none, or hardly any.
+ *
+ * @throws ConfigurationError `country_missing` where hardly a row could be sent, and no `country` is given
+ */
+export function countryNotices({ layout, planner, country }: Plan): readonly Notice[] {
+  const { cells, codes } = planner.cells.countries;
+  const column = layout.countryName ?? '';
+  // Emails may have a country of their own.
+  const isUsed =
+    planner.emailsOfCountries !== undefined || layout.columns.some(({ type }) => type === 'phone');
+  const isDoubtful =
+    isUsed && cells.filled >= judgedCells && cells.found < cells.filled * leastShare;
+  if (isDoubtful && country === undefined) {
+    throw new ConfigurationError(
+      `column ${JSON.stringify(column)}: ${cells.found} of ${counted(cells.filled, 'cell')} are countries, and a row without one cannot be sent: name the column of the countries with ${optionName('countryColumn')}, or one country for all rows with ${optionName('country')}; nothing was sent`,
+      { code: 'country_missing', option: 'countryColumn' },
+    );
+  }
+  return [
+    ...(isDoubtful
+      ? [notice('few_countries', { column, cells: cells.filled, countries: cells.found })]
+      : []),
+    ...(codes.found > 0 || codes.filled === 0
+      ? []
+      : [
+          notice('no_calling_codes', { column: layout.countryFromName ?? '', cells: codes.filled }),
+        ]),
+  ];
 }
 
 /** Notices about emails that are paid for more than once. */

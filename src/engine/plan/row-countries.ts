@@ -21,11 +21,11 @@ export type RowCountry =
   | CountryCode
   | { readonly reason: 'country_missing' | 'country_unsupported' };
 
-/** The column whose calling codes give the country, in the rows that need it. */
-export interface CallingCodeCounts {
+/** The cells of a column that gives countries: its own, or the calling codes in the rows that need one. */
+export interface CountryCounts {
   /** Cells that are not empty. */
   filled: number;
-  /** Those that begin with a calling code. */
+  /** Those that are a country, or begin with a calling code. */
   found: number;
 }
 
@@ -48,15 +48,25 @@ export class RowCountries {
     return position === undefined && phonePosition === undefined ? fallback : undefined;
   }
 
-  /** @param counts counts the calling codes */
-  of(chunk: RowChunk, row: number, counts?: CallingCodeCounts): RowCountry {
+  /** @param counts counts the cells of both columns */
+  of(
+    chunk: RowChunk,
+    row: number,
+    counts?: { readonly cells: CountryCounts; readonly codes: CountryCounts },
+  ): RowCountry {
     const { position, phonePosition, fallback } = this.#rule;
     const named = position === undefined ? undefined : this.#named(chunk, row, position);
-    if (named !== undefined) return named;
+    if (named !== undefined) {
+      if (counts) {
+        counts.cells.filled += 1;
+        if (typeof named === 'string') counts.cells.found += 1;
+      }
+      return named;
+    }
     const byNumber =
       phonePosition === undefined
         ? undefined
-        : callingCodeOf(chunk.text(row, phonePosition), counts);
+        : callingCodeOf(chunk.text(row, phonePosition), counts?.codes);
     return byNumber ?? fallback ?? { reason: 'country_missing' };
   }
 
@@ -102,7 +112,7 @@ export function parseCountryCell(cell: CellText): RowCountry | undefined {
 /** @param counts counts the calling codes */
 function callingCodeOf(
   number: CellText,
-  counts: CallingCodeCounts | undefined,
+  counts: CountryCounts | undefined,
 ): ReturnType<typeof phoneCountry> {
   const country = phoneCountry(number);
   if (counts && country !== undefined) counts.found += 1;

@@ -7,7 +7,7 @@ import { settledOutcome } from '../plan/address-book.js';
 import { countVerified, namedColumns } from '../columns/column-layout.js';
 import { validateUnsplit, askedSource } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
-import { callingCodeNotices, doubtfulColumns, emailNotices } from '../plan/column-quality.js';
+import { countryNotices, doubtfulColumns, emailNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
@@ -105,7 +105,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const left = stood?.left ??
     (await readLeftOfShared(options, onNotice)) ?? { ...nothingLeft, batches: list.batches };
   for (const each of [
-    ...callingCodeNotices(list.plan),
+    ...countryNotices(list.plan),
     ...(stood ? [] : emailNotices(list.plan, list.batches)),
     ...budgetNotices(left, options),
   ]) {

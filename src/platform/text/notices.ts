@@ -194,6 +194,13 @@ export const notices = {
     sentence: ({ columns }) =>
       `${columns.map((name) => JSON.stringify(name)).join(', ')}: if the list is not in UTF-8, name its encoding with ${optionName('encoding')}, such as windows-1252 or shift_jis, or the names of the added columns and other texts come out broken`,
   }),
+  few_countries: define({
+    when: 'Hardly a cell of the column of `--country-column` is a country: the other rows are not sent. Without `--country` the run is refused.',
+    isWarning: true,
+    example: { column: 'Currency', cells: 100, countries: 0 },
+    sentence: ({ column, cells, countries }) =>
+      `${JSON.stringify(column)}: ${grouped(countries)} of ${counted(cells, 'cell')} are countries, and the rows of the others are not sent: is it the right column (${optionName('countryColumn')})?`,
+  }),
   no_calling_codes: define({
     when: 'The column of `--country-from` has no calling codes.',
     example: { column: 'mobile', cells: 100 },

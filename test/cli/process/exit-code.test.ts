@@ -30,6 +30,22 @@ it('aborts when it is asked to stop, and ends at once when it is asked again, wh
   expect(acts).toEqual(['said', 143]);
 });
 
+it('takes a signal that comes twice at once for one request, as of timeout and npx', () => {
+  const acts: unknown[] = [];
+  const own = Object.assign(new EventEmitter(), { exit: (code: number) => acts.push(code) });
+  let nowMs = 1000;
+  const forced = ({ exitCode }: Interruption): unknown => acts.push(exitCode);
+  const signal = abortOnSignals(own as unknown as NodeJS.Process, forced, () => nowMs);
+  own.emit('SIGTERM');
+  nowMs += 99;
+  own.emit('SIGTERM');
+  expect(signal.aborted).toBe(true);
+  expect(acts).toEqual([]);
+  nowMs += 1;
+  own.emit('SIGTERM');
+  expect(acts).toEqual([143, 143]);
+});
+
 describe('exitCodeOf', () => {
   it.each([
     [1, new Error('x')],

@@ -4,7 +4,7 @@ import type { CreditBalance } from '../../../contract/bodies.js';
 import type { Flag, Wanted } from '../../../platform/check-options.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { History } from '../../history/history.js';
-import { askAboutColumns, callingCodeNotices, emailNotices } from '../../plan/column-quality.js';
+import { askAboutColumns, countryNotices, emailNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { asJson } from './compare-run.js';
@@ -104,7 +104,7 @@ export async function checkBeforeSending(
 ): Promise<void> {
   await askAboutColumns(plan, run);
   for (const each of [
-    ...callingCodeNotices(plan),
+    ...countryNotices(plan),
     ...emailNotices(plan, batches),
     ...budgetNotices({ ...nothingLeft, batches }, run),
   ]) {

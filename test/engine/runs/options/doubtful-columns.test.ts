@@ -246,3 +246,63 @@ describe('onDoubtfulColumns', () => {
     }
   });
 });
+
+describe('a country column of which hardly a cell is a country', () => {
+  const listOf = (cells: readonly string[]) =>
+    rowsSource(cells.map((Currency, at) => ({ email: `good${at}@sluice.test`, Currency })));
+  const currencies = Array.from({ length: 30 }, () => 'EUR');
+
+  it.each(['a run', 'a stream', 'an estimate'])(
+    'stops %s before anything is sent',
+    async (kind) => {
+      const { service } = await withService();
+      const client = new Client(service);
+      const stateDir = join(await withFolder(), 'state');
+      const onDoubtfulColumns = () => true;
+      const list = {
+        source: listOf([...currencies, 'DE']),
+        email: ['email'] as const,
+        countryColumn: 'Currency',
+        onDoubtfulColumns,
+      };
+      const options = { ...list, client, sink: rowsSink(() => undefined) };
+      const started =
+        kind === 'a run'
+          ? run({ ...options, stateDir })
+          : kind === 'a stream'
+            ? streamRun(options)
+            : estimateRun(list);
+      await expect(started).rejects.toMatchObject({
+        code: 'country_missing',
+        option: 'countryColumn',
+      });
+      expect(await client.listBatches()).toEqual([]);
+      await expect(access(stateDir)).rejects.toThrow();
+    },
+  );
+
+  it('is warned of where there is a country for the rows without one', async () => {
+    const warned: object[] = [];
+    const noticesOf = async (cells: readonly string[], emailCountry?: string) =>
+      estimateRun({
+        source: listOf(cells),
+        email: ['email'],
+        countryColumn: 'Currency',
+        country: 'DE',
+        emailCountry,
+        onProgress(progress) {
+          if (progress.stage === 'notice' && progress.code === 'few_countries')
+            warned.push(progress);
+        },
+      });
+    await noticesOf(currencies);
+    expect(warned).toMatchObject([
+      { isWarning: true, fields: { column: 'Currency', cells: 30, countries: 0 } },
+    ]);
+    // Not of a few, nor where most rows have none of their own.
+    await noticesOf(currencies.slice(0, 5));
+    await noticesOf([...currencies.map(() => ''), 'DE', 'EUR']);
+    await noticesOf(currencies, 'DE');
+    expect(warned).toHaveLength(1);
+  });
+});
