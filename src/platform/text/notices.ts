@@ -177,14 +177,14 @@ export const notices = {
         of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
       const [are, does] = hasPhones
         ? [
-            one ? 'its phone number is read as' : 'their phone numbers are read as',
+            one ? 'its phone number is read as of' : 'their phone numbers are read as of',
             'reads each by the country of its row',
           ]
         : [
-            one ? 'its email is verified as' : 'their emails are verified as',
+            one ? 'its email is verified for' : 'their emails are verified for',
             'verifies each for the country of its row',
           ];
-      return `${some} ${one ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${are} of ${country}: ${optionName('countryColumn', column)} ${does}${unread === 0 ? '' : `; correct the ${counted(unread, 'cell')} there that ${unread === 1 ? 'is no country' : 'are no countries'} first, or ${unread === 1 ? 'its row is' : 'their rows are'} not sent`}`;
+      return `${some} ${one ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${are} ${country}: ${optionName('countryColumn', column)} ${does}${unread === 0 ? '' : `; correct the ${counted(unread, 'cell')} there that ${unread === 1 ? 'is no country' : 'are no countries'} first, or ${unread === 1 ? 'its row is' : 'their rows are'} not sent`}`;
     },
   }),
   damaged_names: define({

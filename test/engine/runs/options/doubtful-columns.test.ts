@@ -262,7 +262,7 @@ describe('a country column of which hardly a cell is a country', () => {
       const list = {
         source: listOf([...currencies, 'DE']),
         email: ['email'] as const,
-        countryColumn: 'Currency',
+        countryColumn: 'Currency' as const,
         onDoubtfulColumns,
       };
       const options = { ...list, client, sink: rowsSink(() => undefined) };
