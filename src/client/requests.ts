@@ -42,7 +42,6 @@ const unhurried: ReadonlySet<OperationName> = new Set(['exportBatch', 'uploadBat
 interface RequestsOptions {
   readonly settings: ClientSettings;
   readonly dispatcher: Dispatcher;
-  /** Of the service. */
   readonly origin: string;
   readonly keys: KeyRing | undefined;
 }

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { TransportError } from '../platform/errors/errors.js';
 
-/** An answer, read whole. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;

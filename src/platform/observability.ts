@@ -147,7 +147,6 @@ export function hasSubscribers(name: keyof DiagnosticsEvents): boolean {
   return channels.get(name)?.hasSubscribers === true;
 }
 
-/** Whether any event has subscribers. */
 function hasAnySubscriber(): boolean {
   return diagnosticsChannels.some((name) => hasSubscribers(name));
 }

@@ -99,7 +99,6 @@ class ReportFile {
   }
 }
 
-/** Reports of a stopped run. */
 interface StoppedReports {
   /** Its status; `undefined` without state. */
   readonly status: RunStatus | undefined;

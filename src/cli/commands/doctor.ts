@@ -124,7 +124,6 @@ interface Check {
   readonly check: string;
   readonly state: 'ok' | 'failed' | 'note';
   readonly text: string;
-  /** The exit code of a run. */
   readonly exitCode: number;
   readonly isList?: boolean;
 }

@@ -147,7 +147,6 @@ async function countWithCountry(
 }
 
 interface Trial {
-  /** The options of its command. */
   readonly added: readonly AddedOption[];
   readonly output: string;
   /** Its own cost, which is that of the answer to Enter. */
@@ -245,7 +244,6 @@ const trialRows = 100;
 const mostHints = 4;
 
 interface BesideOutput {
-  /** Of a trial. */
   readonly output: string;
   /** Keeps the trial's results, so that the full run does not pay for them again. */
   readonly history: string;

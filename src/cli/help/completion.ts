@@ -278,7 +278,6 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The last word of a command's name. */
 function lastWord(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1);
 }

@@ -54,7 +54,6 @@ interface StageFigures {
   readonly doneHere: number;
   /** The total; `undefined` while unknown. */
   readonly total: number | undefined;
-  /** Batches that are in it now. */
   readonly batches: number;
   /** When its first row or batch arrived; `undefined` before. */
   readonly sinceMs: number | undefined;

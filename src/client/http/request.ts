@@ -114,7 +114,6 @@ function checkedUnitType(unit: unknown): VerificationType | undefined {
   return verificationTypes.find((type) => type === wanted) ?? given[0];
 }
 
-/** The lines of a unit verification. */
 function unitLine(unit: unknown): SentLines | undefined {
   const text = unitAddresses(unit)
     .map(([, address]) => address)

@@ -7,7 +7,6 @@ import type { BatchGroup } from '../addresses/address.js';
 export interface BatchLines {
   /** Number within its run, from 0; the parts of a batch share it. */
   readonly id: number;
-  /** Number of lines. */
   readonly addresses: number;
   /** Its lines within a batch that was too large for the service and is sent in parts. */
   readonly part?: BatchPart | undefined;

@@ -87,7 +87,6 @@ export class ClaimRevokedError extends Error {
   }
 }
 
-/** A change of a batch. */
 export interface BatchProgress {
   readonly batch: Batch;
   readonly state: BatchState;

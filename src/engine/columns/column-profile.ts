@@ -130,7 +130,6 @@ const mostCountries = 10;
 
 /** Counts calling codes in a column where one country is given for all rows. */
 class CallingCodeTally {
-  /** The country of all rows. */
   readonly country: CountryCode;
   readonly #code: string;
   #withCode = 0;

@@ -50,7 +50,6 @@ export class LaunchGate {
     return this.#usedUp.size + Number(this.#isClosedToAll);
   }
 
-  /** Whether no more batches of that type are launched. */
   isClosedTo({ group }: Batch): boolean {
     return this.#isClosedToAll || this.#usedUp.has(group.type);
   }

@@ -212,7 +212,6 @@ function rememberLast<Value>(look: (key: string) => Value): (key: string) => Val
   };
 }
 
-/** Runs `work` with the expected keys, and closes them. */
 async function closing<T>(keys: ExpectedKeys | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

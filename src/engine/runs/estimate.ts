@@ -197,7 +197,6 @@ async function readLeftOfShared(
   }
 }
 
-/** A list that is planned and not sent. */
 class EstimatedList {
   readonly plan: Plan;
   readonly batches: Batch[] = [];

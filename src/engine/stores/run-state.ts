@@ -21,7 +21,6 @@ export interface JournaledBatches {
   readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
 }
 
-/** The journal of a run, as a state. */
 export interface RunState extends JournaledBatches {
   readonly run: RunEntry | undefined;
   /** The completed copy of an input that can be read once. */

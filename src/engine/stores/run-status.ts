@@ -59,7 +59,6 @@ export interface RunStatus {
   readonly stopped: Pick<StoppedEntry, 'code' | 'message' | 'at'> | null;
 }
 
-/** The status from a journal. */
 export function statusOf(state: RunState, stateDir: string): RunStatus {
   const { run, plan, stopped } = state;
   if (!run)

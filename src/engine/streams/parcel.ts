@@ -12,13 +12,11 @@ import { Duplex } from 'node:stream';
 export interface RowsParcel {
   readonly kind: 'rows';
   readonly plan: StreamPlan;
-  /** The number of the first row, from 0. */
   readonly firstRow: number;
   readonly chunk: RowChunk;
   readonly tickets: Uint32Array;
 }
 
-/** A batch to be driven. */
 interface BatchParcel {
   readonly kind: 'batch';
   readonly batch: Batch;

@@ -22,7 +22,6 @@ interface SettledDeletionsOptions {
   readonly clock: Clock;
   /** Called with the names of the batches that stay. */
   readonly onLeftBehind: ((names: readonly string[]) => void) | undefined;
-  /** Called with its error. */
   readonly onFailed: (error: Error) => void;
 }
 

@@ -161,7 +161,6 @@ export class Window {
     return this.#bytes >= this.#maxBytes ? 0 : Math.max(0, this.#maxRows - this.#rows);
   }
 
-  /** The number of the next row, from 0. */
   get nextRow(): number {
     return this.#taken;
   }

@@ -152,7 +152,6 @@ export interface Statements {
 }
 
 interface UpdateParts {
-  /** The table as `t`. */
   readonly table: string;
   /** The staged rows as `s`. */
   readonly staged: string;

@@ -236,7 +236,6 @@ function plainNumber(value: unknown): NumberCell | undefined {
 /** How a cell's number is displayed. */
 export interface CellFormat {
   readonly code: string | undefined;
-  /** The number of a built-in format. */
   readonly builtIn?: number | undefined;
   /** The number itself, where the cell's value is its text: a date, a time. */
   readonly serial?: number;

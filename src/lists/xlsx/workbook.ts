@@ -30,7 +30,6 @@ export interface SheetTable {
 }
 
 export interface Workbook {
-  /** The names of all its worksheets. */
   readonly names: readonly string[];
   readonly sheets: readonly Sheet[];
   readonly sharedStrings: readonly string[];

@@ -70,7 +70,6 @@ export function sheetTail(filtered: string | undefined): string {
 /** A style of cells: the code of a number format, or text that must never be taken for a formula. */
 export interface OutputStyle {
   readonly code: string | undefined;
-  /** The number of a built-in format. */
   readonly builtIn?: number | undefined;
   readonly isQuoted: boolean;
 }

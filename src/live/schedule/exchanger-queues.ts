@@ -62,7 +62,6 @@ export class ExchangerQueue {
     (task.isUrgent ? this.#urgent : this.#waiting).push(task);
   }
 
-  /** Number of recipients of the next conversation. */
   get nextCount(): number {
     return Math.min(this.size, this.#mostRecipients);
   }

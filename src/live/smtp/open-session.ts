@@ -11,7 +11,6 @@ export interface SmtpIdentity {
   readonly mailFrom: string;
   /** Whether STARTTLS is used where it is offered. */
   readonly startTls: boolean;
-  /** Port of exchangers. */
   readonly port: number;
   /** Longest time of connecting, and of each reply. */
   readonly replyTimeoutMs: number;
@@ -21,7 +20,6 @@ export interface SmtpIdentity {
 export interface Target {
   readonly host: string;
   readonly address: string;
-  /** Its provider, if known. */
   readonly provider?: MailProvider | undefined;
 }
 

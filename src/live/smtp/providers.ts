@@ -30,7 +30,6 @@ export interface MailProvider {
 
 /** A proxy or local address. */
 export interface Via {
-  /** A local address of this machine. */
   readonly localAddress?: string;
   /** `socks5://host:port`, with `user:password@` where required. */
   readonly proxy?: string;

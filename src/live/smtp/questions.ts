@@ -68,12 +68,9 @@ export interface MailTask {
   /** Aborted once nobody wants the result. */
   readonly signal: AbortSignal;
   readonly onOutcome: (outcome: MailOutcome) => void;
-  /** Called with a defect. */
   readonly onError: (error: unknown) => void;
-  /** Called with the number of deferrals. */
   readonly onDelayed?: (delays: number) => void;
   /** Fruitless conversations since the last deferral. */
   tries: number;
-  /** Number of deferrals. */
   delays: number;
 }

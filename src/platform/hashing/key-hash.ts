@@ -125,7 +125,6 @@ export class KeyHash {
     into[at + 3] = this.word3;
   }
 
-  /** Restores words from an array. */
   bringBack(from: Int32Array, place: number): void {
     const at = place * hashWords;
     this.word0 = from[at] as number;

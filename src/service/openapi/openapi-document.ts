@@ -14,7 +14,6 @@ import {
   type SchemaName,
 } from './schemas.js';
 
-/** A part of the document. */
 type Part = Readonly<Record<string, unknown>>;
 
 /** A description of each operation, and the schemas of its bodies. */

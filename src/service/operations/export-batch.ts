@@ -69,7 +69,6 @@ export class MemberWriter {
     return lines.count;
   }
 
-  /** Written and not released. */
   get written(): Uint8Array {
     return this.#piece.subarray(0, this.#length);
   }

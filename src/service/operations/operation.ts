@@ -12,7 +12,6 @@ import type { BatchJobs, KeyedMutex } from '../batches/batch-jobs.js';
 import type { Store } from '../storage/store.js';
 import type { Variants } from '../service-options.js';
 
-/** A request for its operation. */
 export interface Call {
   readonly request: IncomingMessage;
   /** Name of the key's account; empty where no key is required. */

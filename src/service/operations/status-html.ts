@@ -63,7 +63,6 @@ a { color: inherit; }
 /** Nothing is loaded, run or sent, and no other page may embed this one. */
 export const pagePolicy = `${statusLook.policy}; frame-ancestors 'none'`;
 
-/** An account on the page. */
 export interface AccountView {
   readonly name: string;
   readonly emailCredits: string;
@@ -72,7 +71,6 @@ export interface AccountView {
   readonly note: string;
 }
 
-/** A batch on the page. */
 export interface BatchView {
   readonly uuid: string;
   readonly name: string;
@@ -98,7 +96,6 @@ export interface RunView {
   readonly batches: readonly BatchView[];
 }
 
-/** A request on the page. */
 export interface RequestView {
   readonly at: string;
   readonly what: string;

@@ -118,7 +118,6 @@ export class KeyTable {
     this.#places[place + valueWord] = value + 1;
   }
 
-  /** Adds all consecutive keys in `bytes`. */
   addAll(bytes: Uint8Array, value: number, merge: Merge = highest): void {
     this.reserve(Math.floor(bytes.length / keyBytes));
     for (let at = 0, index = 0; at + keyBytes <= bytes.length; at += keyBytes, index += 1) {

@@ -40,7 +40,6 @@ export class VerifiedDays {
     return owner === undefined ? this.#isAnyShared : this.#owners.has(owner);
   }
 
-  /** Records all consecutive keys in `keys`. */
   note(keys: Uint8Array, verified: Verified): void {
     const { owner, isShared, day } = verified;
     const number = owner === undefined ? 0 : this.#numberOf(owner);

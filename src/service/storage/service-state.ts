@@ -3,7 +3,6 @@ import { limits } from '../../contract/limits.js';
 import { type Batch, type LedgerHead, refundOf, type Stage } from './batch.js';
 import type { ServiceEvent } from './events.js';
 
-/** An account with its credits. */
 export interface AccountState {
   readonly name: string;
   /** SHA-256 of its key in hexadecimal; null without a key. */
@@ -62,7 +61,6 @@ export class ServiceState {
     }
   }
 
-  /** An account's balance of a type. */
   balance(account: string, type: VerificationType): number {
     const { granted, spent } = this.#account(account);
     return Math.max(0, granted[type] - spent[type]);

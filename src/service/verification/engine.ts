@@ -25,7 +25,6 @@ const phoneVerdict = z.object({
 /** A phone's result record (spec 2.7) without the number. */
 export type PhoneVerdict = Readonly<z.infer<typeof phoneVerdict>>;
 
-/** A stored verdict. */
 export const verdict = z.union([emailVerdict, phoneVerdict]);
 export type Verdict = EmailVerdict | PhoneVerdict;
 

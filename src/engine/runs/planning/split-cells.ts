@@ -161,7 +161,6 @@ class SplitChunk implements RowChunk {
     return this.places.length;
   }
 
-  /** Number of split rows of the source. */
   get split(): number {
     return new Set(this.places.filter(({ cells }) => cells).map(({ row }) => row)).size;
   }

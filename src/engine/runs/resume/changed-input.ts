@@ -19,7 +19,6 @@ interface ChangedRun {
   readonly run: ComparedRun;
   readonly store: DirectoryState;
   readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
-  /** The change, as text. */
   readonly change: string;
 }
 

@@ -53,7 +53,6 @@ import { optionName } from '../../../platform/text/sentence.js';
 
 interface Compared {
   readonly plannedInput: PlannedInput;
-  /** The change, as text. */
   readonly change: string | undefined;
 }
 
