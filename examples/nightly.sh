@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A nightly list, for cron:  15 3 * * * timeout 20h /opt/lists/nightly.sh /opt/lists
-# Options after the folder are added to those below, such as --local for a first try: change those below here.
+# Options after the folder are added to those below, such as --local for a first try. None may be given
+# twice: to change one of those below, edit it in this file.
 set -uo pipefail
 cd "$1" || exit 2
 shift
@@ -58,6 +59,7 @@ if [ "$code" -eq 0 ]; then
   tail -n 1 <<< "$log"
 else
   echo 'sluice.log ends with:'
-  tail -n 5 <<< "$log"
+  # The trace of a defect is longer.
+  if [ "$code" -eq 1 ]; then tail -n 30 <<< "$log"; else tail -n 5 <<< "$log"; fi
 fi
 exit "$code"

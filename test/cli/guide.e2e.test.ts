@@ -272,6 +272,32 @@ describe('an unfinished run with a suppress list', () => {
     expect(eventsOf(asked, 'command')).toEqual([]);
     expect(await paid(service)).toBe(1);
   });
+
+  it('is passed over where it was begun with another output', async () => {
+    const { service } = await withService();
+    await write('list.csv', `mail;note\n${rows.join('')}`);
+    const begunInCode = run({
+      source: join(folder, 'list.csv'),
+      sink: join(folder, 'other.csv'),
+      suppress: [{ source: [{ gone: 'good2@sluice.test' }] }],
+      client: new Client(service),
+      email: ['mail'],
+      country: 'US',
+      batchSize: 1,
+      maxCredits: 1,
+    });
+    await expect(begunInCode).rejects.toMatchObject({ code: 'budget_exhausted' });
+    const asked = await answerInProcess(['verify', 'list.csv', '--country', 'US'], {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [[/Start[^\n]*\?/, 'n\r']],
+    });
+    expect(asked.code, asked.seen).toBe(2);
+    expect(eventsOf(asked, 'command')).toMatchObject([
+      { command: expect.stringContaining('-o list.verified.csv') as string },
+    ]);
+    expect(await paid(service)).toBe(1);
+  });
 });
 
 describe('an unfinished run with a history', () => {
@@ -1029,7 +1055,9 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await readFile(join(folder, 'list.verified.csv'), 'utf8')).toBe('of the last run');
     const again = await answer('y\r');
     expect(again.code, again.seen).toBe(0);
-    expect(eventsOf(again, 'paid_again')).toMatchObject([{ output: 'list.verified.csv' }]);
+    expect(eventsOf(again, 'paid_again')).toMatchObject([
+      { output: 'list.verified.csv', is_kept: true },
+    ]);
     expect(await paid(service)).toBe(4);
   });
 

@@ -186,6 +186,19 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOn(quiet(cells(20), cells(4)))).toEqual([{ code: 'no_text', input, cells: 24 }]);
   });
 
+  it('names no encoding for lists that have none: values of databases and of Parquet', () => {
+    const summary = quiet({ reasons: { invalid_encoding: 4 } });
+    const cureOf = (input: string) =>
+      adviceOf({ ...summary, input })
+        .map(({ message }) => message)
+        .join('');
+    expect(cureOf('list.csv')).toContain('encoding');
+    for (const input of ['list.parquet', 'sqlite:crm.db', 'postgres://db.example.com/crm']) {
+      expect(cureOf(input), input).toMatch(/^4 cells/);
+      expect(cureOf(input), input).not.toContain('encoding');
+    }
+  });
+
   it('is to look at suggested domains, or to have them suggested', () => {
     const misspelt = (cells: number, suggested_in: string | null, rows = 5000) =>
       adviceOn({ ...quiet({ misspelt: { cells, of_rows: 1000, suggested_in } }), rows });

@@ -19,7 +19,7 @@ import {
 } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
 import type { EstimatedJob } from '../job/run-job.js';
-import { message } from '../messages/catalogue.js';
+import { message, type Message } from '../messages/catalogue.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -69,7 +69,7 @@ export async function askToStart(
   const hasTrial = beside && rows > manyRows && !options.has('limit') && !isTried(counted);
   const trial = hasTrial ? await trialOf(added, beside.output, estimate) : undefined;
   // The price and the doubts stand right above the question; these decide the answer to Enter.
-  reporter.report([message('cost', counted.estimate), ...counted.before]);
+  reporter.report([message('cost', counted.estimate), ...before(counted, history)]);
   reporter.doubtful(counted.doubtful);
   if (counted.estimate.unfinished?.action === 'stop') return exitCodes.usage;
   return startAsAnswered({ added, trial, counted }, input, context);
@@ -104,13 +104,23 @@ export async function showProposal(
   }
   // Cells are shown to a person, never in a log.
   const more = counted.more.filter(({ event }) => event !== 'changed_cells');
-  reporter.report([...more, ...counted.before]);
   const { history } = proposedHistory(counted, proposed, input);
+  reporter.report([...more, ...before(counted, history)]);
   if (history !== undefined) {
     added.push(['history', history]);
     reporter.report([message('proposed_history', { history })]);
   }
   showCommand(added, input, reporter);
+}
+
+/** What to know before the command starts, which has the history that keeps the results. */
+function before(job: EstimatedJob, history: string | undefined): readonly Message[] {
+  const isKept = history !== undefined;
+  return job.before.map((each) =>
+    isKept && each.event === 'paid_again'
+      ? { ...each, fields: { ...each.fields, is_kept: true } }
+      : each,
+  );
 }
 
 /** What a run that is paid for keeps its results in, where no history is given. */

@@ -186,7 +186,7 @@ export async function findStatus(stateDir: string): Promise<RunStatus | undefine
   return readRunStatus(stateDir).catch(() => undefined);
 }
 
-export type PaidOutput = Omit<FieldsOf<'paid_again'>, 'addresses'>;
+export type PaidOutput = Omit<FieldsOf<'paid_again'>, 'addresses' | 'is_kept'>;
 
 /**
  * The output that a new run would replace or update, and pay for the same list again. Its history has nothing
@@ -225,7 +225,7 @@ export async function findPaidOutput(
 /** Also with `--quiet`: a person who repeats a finished command may expect it to resume. */
 export function paidAgain(paid: PaidOutput, addresses: number): Message {
   const severity = paid.history === null ? 'notice' : 'warning';
-  return message('paid_again', { ...paid, addresses }, severity);
+  return message('paid_again', { ...paid, addresses, is_kept: undefined }, severity);
 }
 
 export function isAskedAboutPaid(

@@ -411,17 +411,23 @@ export const catalogue = {
       `${name} has begun: ${soFar}; with the same list and options, this command joins it: it ${next}, and pays for none of it again`,
   }),
   paid_again: notice({
-    when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again. A warning where a `history` is named that has no results of the list; `meant` is one with a name like it.',
+    when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again. A warning where a `history` is named that has no results of the list; `meant` is one with a name like it. `is_kept` where the command that is shown has a new history.',
     example: {
       output: 'out.csv',
       is_updated: false,
       addresses: 250,
       history: orNull('out.histroy'),
       meant: orNull('out.history'),
+      is_kept: undefined as boolean | undefined,
     },
-    variants: [{ meant: null }, { history: null, meant: null }],
-    sentence({ output, is_updated: isUpdated, addresses, history, meant }) {
+    variants: [
+      { meant: null },
+      { history: null, meant: null },
+      { history: null, meant: null, is_kept: true },
+    ],
+    sentence({ output, is_updated: isUpdated, addresses, history, meant, is_kept: isKept }) {
       const what = `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its 1 address' : `all ${counted(addresses, 'address')}`}`;
+      if (history === null && isKept === true) return what;
       return history === null
         ? `${what}; --history <file> keeps the results, and a later run pays only for what is new`
         : `${what}. ${emptyHistorySentence(history, meant)}`;

@@ -120,15 +120,27 @@ export const notices = {
   }),
   suppress_list: define({
     when: 'A list of `--suppress` was read.',
-    example: { list: 'optouts.csv', cells: 20, without_country: 0, unread: 0 },
+    example: {
+      list: 'optouts.csv',
+      cells: 20,
+      without_country: 0,
+      unread: 0,
+      rows: [] as readonly number[],
+    },
     variants: [{ without_country: 1 }, { without_country: 3 }],
     sentence: suppressListSentence,
   }),
   suppress_list_unread: define({
-    when: 'Cells of a list of `--suppress` suppress nothing.',
+    when: 'Cells of a list of `--suppress` suppress nothing. `rows` are the first of them.',
     isWarning: true,
-    example: { list: 'optouts.csv', cells: 20, without_country: 0, unread: 2 },
-    variants: [{ unread: 1 }],
+    example: {
+      list: 'optouts.csv',
+      cells: 20,
+      without_country: 0,
+      unread: 6,
+      rows: [4, 5, 8, 9, 11] as readonly number[],
+    },
+    variants: [{ unread: 1, rows: [4] }],
     sentence: suppressListSentence,
   }),
   opted_out: define({
@@ -500,22 +512,25 @@ function suppressListSentence({
   cells,
   without_country: without,
   unread,
+  rows,
 }: {
   readonly list: string;
   readonly cells: number;
   /** Those that are numbers without a calling code, where no country is given for them. */
   readonly without_country: number;
   readonly unread: number;
+  readonly rows: readonly number[];
 }): string {
   const holds = `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`;
   const ofRows =
     without === 1
       ? '1 phone number has no calling code, and is never sent where the country of a row makes it the same'
       : `${counted(without, 'phone number')} have no calling code, and are never sent where the country of a row makes them the same`;
+  const numbers = `row${rows.length === 1 ? '' : 's'} ${rows.map(grouped).join(', ')}${unread > rows.length ? ', …' : ''}`;
   const rest =
     unread === 1
-      ? '1 cell holds no email address, domain or phone number, and suppresses nothing'
-      : `${counted(unread, 'cell')} hold no email address, domain or phone number, and suppress nothing`;
+      ? `1 cell (${numbers}) holds no email address, domain or phone number, and suppresses nothing`
+      : `${counted(unread, 'cell')} (${numbers}) hold no email address, domain or phone number, and suppress nothing`;
   return [holds, ...(without > 0 ? [ofRows] : []), ...(unread > 0 ? [rest] : [])].join('; ');
 }
 

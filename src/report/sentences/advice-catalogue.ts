@@ -154,7 +154,7 @@ export const adviceCatalogue = {
     when: 'Cells are not text in the encoding of the list.',
     example: { input: 'list.csv', cells: 12 },
     variants: [{ cells: 1 }, { input: 'list.jsonl' }],
-    sentence: ({ input, cells }) => `${noTextSentence(cells, input)}; then run again`,
+    sentence: ({ input, cells }) => noTextSentence(cells, input),
   }),
   no_country: define<Pick<CountryProblems, 'missing' | 'calling_codes'>>({
     when: 'Rows have no country, and were not sent.',
@@ -198,8 +198,8 @@ export const adviceCatalogue = {
       const fix = countries.looks_like_countries
         ? 'correct these cells'
         : `check ${optionName('countryColumn')}`;
-      const again = noText === unknown ? '; then run again' : `: ${fix}, then run again`;
-      return `${unknownCountrySentence(countries, 3)}${column === null ? '' : again}`;
+      const cure = noText === unknown ? '' : `: ${fix}`;
+      return `${unknownCountrySentence(countries, 3)}${column === null ? '' : cure}`;
     },
   }),
   not_one_address: define({
@@ -234,14 +234,14 @@ export const adviceCatalogue = {
       const split = forms.some(({ form }) => form === 'several')
         ? ` (${optionName('splitCells')} makes a row of each)`
         : '';
-      return `${column}: ${shown.join(', ')}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell${split}, then run again`;
+      return `${column}: ${shown.join(', ')}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell${split}`;
     },
   }),
   no_at: define({
     when: 'Cells of a column of emails have no @.',
     example: { column: 'email', cells: 12 },
     sentence: ({ column, cells }) =>
-      `${column}: ${grouped(cells)} without an @: write the whole address, then run again`,
+      `${column}: ${grouped(cells)} without an @: write the whole address`,
   }),
   header_again: define({
     when: 'Cells of a column hold its name: a second header, as where files with headers were joined.',
@@ -255,7 +255,7 @@ export const adviceCatalogue = {
     example: { column: 'email', cells: 12, suggested_in: 'email_suggestion' },
     variants: [{ cells: 1 }],
     sentence: ({ column, cells, suggested_in: suggestions }) =>
-      `${column}: ${counted(cells, 'cell')} ${cells === 1 ? 'has' : 'have'} a suggestion in ${suggestions}: put what is right into ${column}, then run again`,
+      `${column}: ${counted(cells, 'cell')} ${cells === 1 ? 'has' : 'have'} a suggestion in ${suggestions}: put what is right into ${column}`,
   }),
   misspelt_domains: define({
     when: 'Domains look misspelt. `of_rows` where only the first rows were counted.',
@@ -270,8 +270,7 @@ export const adviceCatalogue = {
     when: 'Numbers may have lost the + of their calling code. `rows` are the first of them.',
     example: { column: 'mobile', cells: 3, rows: [2, 3, 4] },
     variants: [{ cells: 1, rows: [17] }, { cells: 1200 }],
-    sentence: ({ column, ...numbers }) =>
-      `${column}: ${missingPlusSentence(numbers)}, then run again`,
+    sentence: ({ column, ...numbers }) => `${column}: ${missingPlusSentence(numbers)}`,
   }),
   foreign_numbers: define<{ readonly column: string } & ForeignNumbers>({
     when: 'Numbers with a calling code are of other countries than the one that is given.',
@@ -284,8 +283,7 @@ export const adviceCatalogue = {
       countries: [{ country: 'AT', cells: 30 }],
     },
     variants: [{ national: 1 }, { national: 0 }],
-    sentence: ({ column, ...numbers }) =>
-      `${column}: ${foreignNumbersSentence(column, numbers, ', then run again')}`,
+    sentence: ({ column, ...numbers }) => `${column}: ${foreignNumbersSentence(column, numbers)}`,
   }),
   numbers_do_not_fit: define({
     when: 'Many numbers are wrong or without a result, and those that were `examined` do not fit their country.',
@@ -317,7 +315,7 @@ export const adviceCatalogue = {
       const [are, them] = cells === 1 ? ['it is', 'it'] : ['they are', 'them'];
       const which = of > cells ? ` ${grouped(cells)} of them` : '';
       const complete = `complete ${type === 'email' ? 'email address' : 'phone number of the country of the row'}`;
-      return `${column}: ${grouped(of)} got no result,${which} as a rule because ${are} no ${complete} (reason no_record): correct ${them}, then run again`;
+      return `${column}: ${grouped(of)} got no result,${which} as a rule because ${are} no ${complete} (reason no_record): correct ${them}`;
     },
   }),
   risky: define({

@@ -97,11 +97,9 @@ export function noCountrySentence(rows: number): string {
 
 const mostCountries = 3;
 
-/** @param then what to do then */
 export function foreignNumbersSentence(
   name: string,
   { cells, of, national, read_as: country, countries }: ForeignNumbers,
-  then = '',
 ): string {
   const named = countries
     .slice(0, mostCountries)
@@ -109,7 +107,7 @@ export function foreignNumbersSentence(
   const more = countries.length > named.length ? ', …' : '';
   const coded =
     cells === of ? `all ${grouped(of)} numbers` : `${grouped(cells)} of ${counted(of, 'number')}`;
-  const first = `${coded} with a calling code are of other countries (${named.join(', ')}${more}): add ${optionName('countryFrom')} ${shellQuote(name)}, or a column of countries (${optionName('countryColumn')})${then}`;
+  const first = `${coded} with a calling code are of other countries (${named.join(', ')}${more}): add ${optionName('countryFrom')} ${shellQuote(name)}, or a column of countries (${optionName('countryColumn')})`;
   if (national === 0) return first;
   const others =
     national === 1
@@ -128,7 +126,7 @@ export function unfitNumbersSentence({ cells, of, read_as: country }: UnfitNumbe
 
 export function missingDigitsSentence(cells: number, name: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
-  return `${name}: ${are} in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
+  return `${name}: ${are} in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, and export the list again`;
 }
 
 /** Digits read by their row's country that may be a number of another, with their rows. */

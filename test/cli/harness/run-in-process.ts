@@ -41,9 +41,9 @@ export async function runInProcess(
 /** The same with streams that say they are a terminal, for tests in which a real one adds nothing. */
 export async function answerInProcess(
   args: readonly string[],
-  { cwd, env, answers }: TerminalOptions,
+  { cwd, env, answers, columns = 1000 }: TerminalOptions & { readonly columns?: number },
 ): Promise<AtTerminal & WithEvents> {
-  const ofTerminal = { isTTY: true, columns: 1000, setRawMode: () => undefined };
+  const ofTerminal = { isTTY: true, columns, setRawMode: () => undefined };
   const keyboard = Object.assign(new PassThrough(), ofTerminal);
   const somebody = new Somebody(answers, (keys) => keyboard.write(keys));
   const screen = Object.assign(

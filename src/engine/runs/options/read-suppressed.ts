@@ -68,11 +68,11 @@ export async function readSuppressed(
     for (const opens of await sourcesOf(source)) {
       const figures = await readList(opens, columns, suppressed, signal);
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
-      const { name: list, found: cells, withoutCountry: without_country, unread } = figures;
+      const { name: list, found: cells, withoutCountry: without_country, unread, rows } = figures;
       // An export that failed would have everybody who has opted out verified and mailed.
       if (cells === 0) throw holdsNothing(list);
       const code = unread > 0 ? 'suppress_list_unread' : 'suppress_list';
-      onProgress?.(noticed(notice(code, { list, cells, without_country, unread })));
+      onProgress?.(noticed(notice(code, { list, cells, without_country, unread, rows })));
     }
   }
   const listFiles = files.filter((file) => file !== undefined);
@@ -113,8 +113,11 @@ interface ListFigures {
   /** Those that are national numbers without a country. */
   readonly withoutCountry: number;
   readonly unread: number;
+  /** The first rows with unread cells, as a spreadsheet numbers them. */
+  readonly rows: readonly number[];
 }
 
+const mostUnreadRows = 5;
 const judgedRows = 3000;
 
 async function readList(
@@ -144,11 +147,19 @@ async function readList(
   const all = header.map((_, at) => at);
   let positions = named(header);
   let [found, withoutCountry, unread] = [0, 0, 0];
+  const unreadRows = new Set<number>();
+  // A list of one address a line has no header either.
+  const hasHeaderRow = reading.isUnnamed !== true && !/\.txt(?:\.gz)?$/i.test(source.name);
+  let number = hasHeaderRow ? 1 : 0;
   const take = (cells: readonly CellText[]): void => {
+    number += 1;
     for (const cell of cells) {
       const what = suppressed.add(cell);
-      if (what === 'unread') unread += 1;
-      else if (what !== 'empty') found += 1;
+      if (what === 'unread') {
+        unread += 1;
+        if (unreadRows.size < mostUnreadRows) unreadRows.add(number);
+      }
+      if (what !== 'unread' && what !== 'empty') found += 1;
       if (what === 'without_country') withoutCountry += 1;
     }
   };
@@ -171,7 +182,7 @@ async function readList(
     if (what === 'without_country') withoutCountry += 1;
     if (what !== 'unread') found += 1;
   }
-  return { name: source.name, found, withoutCountry, unread };
+  return { name: source.name, found, withoutCountry, unread, rows: [...unreadRows] };
 }
 
 /** A column of domains has no typical name. */

@@ -69,6 +69,21 @@ describe('forms of CSV', () => {
     );
   });
 
+  it('says that a list in UTF-16 is read as such', async () => {
+    const text = '\ufeffname,email\nZoë,good@sluice.test\n';
+    await writeFile(join(folder, 'list.csv'), Buffer.from(text, 'utf16le'));
+    const named = ['--email', 'email', '--country', 'US', '--local', '-o', join(folder, 'out.csv')];
+    const ended = await runInProcess(['verify', join(folder, 'list.csv'), ...named], {
+      cwd: folder,
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'transcoded')).toMatchObject([
+      { input: 'list.csv', encoding: 'utf-16le' },
+    ]);
+    const [row] = csvRows(await readFile(join(folder, 'out.csv')));
+    expect(row).toMatchObject({ name: 'Zoë', email_verification: 'verified' });
+  });
+
   it('passes bytes of another encoding through, and submits no cell that holds them', async () => {
     const latin1 = Buffer.from('Jos\xe9,good@sluice.test\nA,jos\xe9@sluice.test\n', 'latin1');
     const list = Buffer.concat([Buffer.from('name,email\n'), latin1]);

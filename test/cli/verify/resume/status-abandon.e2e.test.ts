@@ -39,6 +39,25 @@ async function leaveUnfinished(): Promise<void> {
 }
 
 describe('sluice status', () => {
+  it('wraps its lines at a terminal, between words, and only there', async () => {
+    await leaveUnfinished();
+    const whole = (await sluice(['status'], {})).stdout.toString();
+    const longest = Math.max(...whole.split('\n').map(({ length }) => length));
+    expect(longest).toBeGreaterThan(60);
+    const shown = await answerInProcess(['status'], { cwd: folder, answers: [], columns: 60 });
+    const lines = shown.seen.split(/\r?\n/);
+    expect(lines.filter(({ length }) => length > 60)).toEqual([]);
+    const words = (text: string) => text.split(/\s+/);
+    expect(words(shown.seen)).toEqual(words(whole));
+  });
+
+  it('ends with 2 where there is no run, and names where it looked', async () => {
+    const none = await sluice(['status', 'nothing.csv'], {});
+    expect(none.code).toBe(2);
+    expect(eventsOf(none, 'error')).toMatchObject([{ code: 'invalid_option' }]);
+    expect(none.stderr).toContain('nothing.csv.sluice');
+  });
+
   it('says which budget has stopped a run, and which is enough, until the run goes on', async () => {
     await leaveUnfinished();
     const stopped = await sluice(['status', 'out.csv'], {});

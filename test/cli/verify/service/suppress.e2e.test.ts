@@ -104,7 +104,7 @@ describe('--suppress', () => {
     expect(ended.code, ended.stderr).toBe(0);
     // Whose number the third is, the country of each row says.
     expect(codedOf(ended, 'suppress_list_unread')).toMatchObject([
-      { cells: 3, without_country: 1, unread: 1 },
+      { cells: 3, without_country: 1, unread: 1, rows: [4] },
     ]);
     const found = (await rows()).map((row) => [row['mobile_reason'], row['mobile_submitted']]);
     expect(found).toEqual([
