@@ -179,7 +179,9 @@ const refusals = new Map<string, Refusal['kind']>([
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error) ?? innerCode(error);
   const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F|54011)/.test(code);
-  const kind = refusals.get(code ?? '') ?? kindOfClass(error, code?.slice(0, 2) ?? '');
+  const kind = isMadeMeanwhile(error, code)
+    ? 'locked'
+    : (refusals.get(code ?? '') ?? kindOfClass(error, code?.slice(0, 2) ?? ''));
   const isCell = kind === 'misfit' || kind === 'too_long';
   return {
     words: wordsOf(error, { code, kind }),
@@ -191,6 +193,12 @@ export function failureOf(error: unknown): DatabaseFailure {
       ...(isCell && { detail: withoutCells(error instanceof Error ? error.message : '') }),
     },
   };
+}
+
+/** Two sessions make the same table, with IF NOT EXISTS too: the later one meets its name in the catalog. */
+function isMadeMeanwhile(error: unknown, code: string | undefined): boolean {
+  const isOfCatalog = error instanceof Error && 'schema' in error && error.schema === 'pg_catalog';
+  return code === '23505' && isOfCatalog;
 }
 
 /** Classes of SQLSTATE that the server has itself; a trigger may raise any other. */
@@ -232,7 +240,8 @@ function wordsFor(error: unknown, code: string | undefined): string {
 function placeOf(error: unknown): Partial<Refusal> {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
   // A trigger has lines, too, of its own text.
-  const [, line, cell] = /^COPY .*, line (\d+)(?:, column ([^:"]+))?/m.exec(where) ?? [];
+  const copied = where.split('\n').find((context) => context.startsWith('COPY ')) ?? '';
+  const [, line, cell] = /.*, line (\d+)(?:, column ([^:"]+))?/.exec(copied) ?? [];
   const named = error instanceof Error && 'column' in error ? error.column : undefined;
   const column = cell ?? (typeof named === 'string' ? named : undefined);
   return { column, ...(line !== undefined && { row: Number(line) }) };

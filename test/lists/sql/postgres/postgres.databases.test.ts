@@ -110,6 +110,34 @@ describe('a table of PostgreSQL', () => {
     ]);
   });
 
+  test('goes on where another run makes the table of markers in this moment', async () => {
+    const { source, sink } = await postgres.open();
+    const openSession = postgres.server?.openSession ?? expect.unreachable();
+    const schema = newName();
+    const session = await openSession();
+    await askPostgres(`CREATE SCHEMA ${schema}`);
+    await session.query(
+      `CREATE TABLE ${schema}.sluice_runs (target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, written_at timestamptz NOT NULL DEFAULT now())`,
+    );
+    const commit = async (): Promise<void> => {
+      await expect.poll(session.isWaitedFor).toBe(true);
+      await session.query('COMMIT');
+      await session.end();
+    };
+    const [summary] = await Promise.all([
+      (await startVerifying()).run({
+        source: source("SELECT 1 AS id, 'good@sluice.test' AS email"),
+        sink: sink({ into: `${schema}.people` }),
+        email: ['email'],
+      }),
+      commit(),
+    ]);
+    expect(summary.rows).toBe(1);
+    expect(await askPostgres(`SELECT email_valid FROM ${schema}.people`)).toEqual([
+      { email_valid: true },
+    ]);
+  });
+
   test('is written beside the last batches, and once more when its connection is lost meanwhile', async () => {
     const place = await postgres.open();
     const sink = place.sink();
