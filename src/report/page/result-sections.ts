@@ -114,7 +114,7 @@ function brokenAtUnderscores(code: string): readonly Html[] {
  * people's names.
  */
 export function withOptions(text: string): readonly Html[] {
-  const pieces = text.split(/(--[a-z][a-z-]*(?: good\b| \w+=[a-z]+)?|\bSLUICE_[A-Z_]+|`[^`]+`)/);
+  const pieces = text.split(/(--[a-z][a-z-]*(?: good| \w+=[a-z]+)?|SLUICE_[A-Z_]+|`[^`]+`)/);
   return pieces.map((piece, at) => (at % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`));
 }
 

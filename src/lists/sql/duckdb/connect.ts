@@ -191,7 +191,8 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/^IO Error: .*version number/i, 'it was written by another version of DuckDB'],
   [/^IO Error: .*(?:No such file|does not exist)/i, 'file not found'],
   [/^IO Error: .*Permission denied/i, 'permission denied'],
-  [/No space left|^Out of Memory Error: .*(?:temp|disk)/i, 'no space is left on the device'],
+  [/No space left/i, 'no space is left on the device'],
+  [/^Out of Memory Error: .*(?:temp|disk)/i, 'no space is left on the device'],
   [/^Out of Memory/i, 'it takes more memory than it may'],
   [/^Conversion Error/i, 'a cell does not fit what it is to become'],
   [

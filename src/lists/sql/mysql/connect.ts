@@ -239,7 +239,7 @@ function nameOfError(error: unknown): string | undefined {
 /** The last quoted name, which is the column's; staged ones are named by position. */
 function columnIn(error: unknown, message: string): string | undefined {
   if (error instanceof Error && 'stagedColumn' in error) return String(error.stagedColumn);
-  return /(?:column|Field) (?:`[^`]*`\.){0,2}['`]([^'`]+)['`]/.exec(message)?.[1];
+  return /(?:column|Field) (?:`[^`]*`\.)*['`]([^'`]+)['`]/.exec(message)?.[1];
 }
 
 /** `UPDATE command denied to user 'me'@'host' for table ...` */
