@@ -126,11 +126,11 @@ function checkReading<Chunk extends RowChunk>(
   if (!isObject(reading)) throw broken(name, 'open() gives no reading');
   const header: unknown = Reflect.get(reading, 'header');
   if (!Array.isArray(header) || !header.every((column) => typeof column === 'string')) {
-    throw broken(name, 'the header of its reading must be an array of strings');
+    throw broken(name, 'the `header` of its reading must be an array of strings');
   }
   const chunks: unknown = Reflect.get(reading, 'chunks');
   if (!isObject(chunks) || !(Symbol.asyncIterator in chunks)) {
-    throw broken(name, 'the chunks of its reading must be an async iterable');
+    throw broken(name, 'the `chunks` of its reading must be an async iterable');
   }
 }
 
@@ -138,11 +138,11 @@ function checkReading<Chunk extends RowChunk>(
 function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
   const given: unknown = chunk;
   if (!isObject(given) || typeof Reflect.get(given, 'text') !== 'function') {
-    throw broken(name, 'a chunk must be an object with a method text()');
+    throw broken(name, 'a chunk must be an object with a method `text()`');
   }
   for (const member of ['length', 'byteSize'] as const) {
     if (Number.isSafeInteger(chunk[member]) && chunk[member] >= 0) continue;
-    throw broken(name, `the ${member} of a chunk must be a whole number of 0 or more`);
+    throw broken(name, `the \`${member}\` of a chunk must be a whole number of 0 or more`);
   }
   return withMembers<RowChunk>(chunk, {
     text(row, column) {
@@ -151,7 +151,7 @@ function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
       const kind = cell === null ? 'null' : `a ${typeof cell}`;
       throw broken(
         name,
-        `text() must give a string, or undefined for a cell that holds nothing, and gives ${kind} in column ${column + 1}`,
+        `\`text()\` must give a string, or undefined for a cell that holds nothing, and gives ${kind} in column ${column + 1}`,
       );
     },
   }) as Chunk;
@@ -173,6 +173,7 @@ export function checkWriting(
       : '';
     throw new OutputError(
       `cannot write ${name}: what its open() gives has no function ${method}()${next}`,
+      { fault: 'missing' },
     );
   }
 }
@@ -180,6 +181,7 @@ export function checkWriting(
 function broken(name: string, what: string): InputError {
   return new InputError(
     `${name} is not what a source has to be: ${what}; sourceChecks of sluice/testing looks for all of this`,
+    { fault: 'misfit' },
   );
 }
 

@@ -86,7 +86,7 @@ describe('what a sink of a caller throws is an OutputError, with the original as
     expect(error).toBeInstanceOf(OutputError);
     expect(error).toMatchObject({
       code: 'output_failed',
-      message: 'cannot write the table: the database went away',
+      message: expect.stringMatching(/ the table: the database went away$/) as string,
       cause: gone,
     });
     // The same call goes on, and pays for nothing twice.
@@ -100,8 +100,8 @@ describe('what a sink of a caller throws is an OutputError, with the original as
     const sink = ownSink({}, { finish: undefined as never });
     await expect(run({ ...settings(), source, sink })).rejects.toMatchObject({
       code: 'output_failed',
-      message:
-        'cannot write the table: what its open() gives has no function finish(); all results are kept: correct it and call again, nothing is paid twice',
+      fault: 'missing',
+      message: expect.stringMatching(/ the table: .*\bfinish\(\)/) as string,
     });
     expect(await charges()).toBe(2);
     await run({ ...settings(), source, sink: ownSink({}) });
@@ -180,31 +180,32 @@ describe('a source of a caller', () => {
       } as unknown as Awaited<ReturnType<Source['open']>>;
     },
   });
-  const broken: Record<string, readonly [unknown, string]> = {
-    'gives a number for a cell': [cells(() => 5), 'gives a number in column 1'],
-    'gives null for a cell': [cells(() => null), 'gives null in column 1'],
-    'has no header': [{ chunks: [] }, 'the header of its reading must be an array'],
-    'has no chunks': [{ header: ['email'] }, 'the chunks of its reading must be an async iterable'],
+  const broken: Record<string, readonly [unknown, RegExp]> = {
+    'gives a number for a cell': [cells(() => 5), /`text\(\)` .*\bnumber\b.*\b1\b/],
+    'gives null for a cell': [cells(() => null), /`text\(\)` .*\bnull\b.*\b1\b/],
+    'has no header': [{ chunks: [] }, /`header`/],
+    'has no chunks': [{ header: ['email'] }, /`chunks`/],
     'gives a chunk without length': [
       { header: ['email'], chunks: [{ text: () => 'x', byteSize: 1 }] },
-      'the length of a chunk must be a whole number',
+      /`length`/,
     ],
     'gives rows in place of chunks': [
       { header: ['email'], chunks: [{ email: 'good@sluice.test' }] },
-      'a chunk must be an object with a method text()',
+      /`text\(\)`/,
     ],
   };
   it.each(Object.entries(broken))('that %s is named, with what is wrong', async (_, given) => {
-    const [reading, words] = given;
+    const [reading, named] = given;
     const sink = join(folder, 'out.csv');
     for (const own of [ownSource(reading), combinedSource([ownSource(reading)])]) {
       const error = await caught(run({ ...settings(), source: own, sink }));
       expect(error).toBeInstanceOf(InputError);
       expect(error).toMatchObject({
         code: 'input_malformed',
-        message: expect.stringMatching(/^the cursor is not what a source has to be: /),
+        fault: 'misfit',
+        message: expect.stringMatching(/^the cursor /),
       });
-      expect((error as Error).message).toContain(words);
+      expect((error as Error).message).toMatch(named);
     }
     expect(await client.listBatches()).toEqual([]);
   });
@@ -222,7 +223,7 @@ describe('a source of a caller', () => {
     for (const own of [closed, torn]) {
       expect(await caught(run({ ...settings(), source: own, sink }))).toMatchObject({
         code: 'input_unreadable',
-        message: 'cannot read the cursor: the database went away',
+        message: expect.stringMatching(/ the cursor: the database went away$/) as string,
         cause: gone,
       });
     }
@@ -232,10 +233,9 @@ describe('a source of a caller', () => {
     const sink = join(folder, 'out.csv');
     const rows = (of: Iterable<unknown>) => of as Iterable<{ email: string }>;
     const many = Array.from({ length: 700 }, () => ({ email: 'good@sluice.test' }));
-    const message = 'row 701 of rows must be an object of columns, not null';
     for (const given of [rows([...many, null]), rows([...many, null].values())]) {
       const error = await caught(run({ ...settings(), source: given, sink }));
-      expect(error).toMatchObject({ code: 'input_malformed', message });
+      expect(error).toMatchObject({ code: 'input_malformed', rows: [701] });
     }
   });
 
