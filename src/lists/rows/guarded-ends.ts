@@ -126,11 +126,11 @@ function checkReading<Chunk extends RowChunk>(
   if (!isObject(reading)) throw broken(name, 'open() gives no reading');
   const header: unknown = Reflect.get(reading, 'header');
   if (!Array.isArray(header) || !header.every((column) => typeof column === 'string')) {
-    throw broken(name, 'the `header` of its reading must be an array of strings');
+    throw broken(name, 'reading.header must be an array of strings');
   }
   const chunks: unknown = Reflect.get(reading, 'chunks');
   if (!isObject(chunks) || !(Symbol.asyncIterator in chunks)) {
-    throw broken(name, 'the `chunks` of its reading must be an async iterable');
+    throw broken(name, 'reading.chunks must be an async iterable');
   }
 }
 
@@ -138,11 +138,11 @@ function checkReading<Chunk extends RowChunk>(
 function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
   const given: unknown = chunk;
   if (!isObject(given) || typeof Reflect.get(given, 'text') !== 'function') {
-    throw broken(name, 'a chunk must be an object with a method `text()`');
+    throw broken(name, 'a chunk must be an object with a method chunk.text()');
   }
   for (const member of ['length', 'byteSize'] as const) {
     if (Number.isSafeInteger(chunk[member]) && chunk[member] >= 0) continue;
-    throw broken(name, `the \`${member}\` of a chunk must be a whole number of 0 or more`);
+    throw broken(name, `chunk.${member} must be a whole number of 0 or more`);
   }
   return withMembers<RowChunk>(chunk, {
     text(row, column) {
@@ -151,7 +151,7 @@ function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
       const kind = cell === null ? 'null' : `a ${typeof cell}`;
       throw broken(
         name,
-        `\`text()\` must give a string, or undefined for a cell that holds nothing, and gives ${kind} in column ${column + 1}`,
+        `chunk.text() must give a string, or undefined for a cell that holds nothing, and gives ${kind} in column ${column + 1}`,
       );
     },
   }) as Chunk;

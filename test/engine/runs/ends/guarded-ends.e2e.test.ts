@@ -181,17 +181,17 @@ describe('a source of a caller', () => {
     },
   });
   const broken: Record<string, readonly [unknown, RegExp]> = {
-    'gives a number for a cell': [cells(() => 5), /`text\(\)` .*\bnumber\b.*\b1\b/],
-    'gives null for a cell': [cells(() => null), /`text\(\)` .*\bnull\b.*\b1\b/],
-    'has no header': [{ chunks: [] }, /`header`/],
-    'has no chunks': [{ header: ['email'] }, /`chunks`/],
+    'gives a number for a cell': [cells(() => 5), /chunk\.text\(\) .*\bnumber\b.*\b1\b/],
+    'gives null for a cell': [cells(() => null), /chunk\.text\(\) .*\bnull\b.*\b1\b/],
+    'has no header': [{ chunks: [] }, /reading\.header/],
+    'has no chunks': [{ header: ['email'] }, /reading\.chunks/],
     'gives a chunk without length': [
       { header: ['email'], chunks: [{ text: () => 'x', byteSize: 1 }] },
-      /`length`/,
+      /\.length/,
     ],
     'gives rows in place of chunks': [
       { header: ['email'], chunks: [{ email: 'good@sluice.test' }] },
-      /`text\(\)`/,
+      /chunk\.text\(\)/,
     ],
   };
   it.each(Object.entries(broken))('that %s is named, with what is wrong', async (_, given) => {
