@@ -194,7 +194,7 @@ describe('verifyFile', () => {
     const unit = client.verifyUnit as (given?: unknown) => Promise<unknown>;
     for (const given of [undefined, null, 'ana@example.org']) {
       expect(await caught(unit.call(client, given))).toMatchObject({
-        message: expect.stringContaining('verifyUnit needs an object such as { type: "email"'),
+        option: 'verifyUnit',
       });
     }
   });

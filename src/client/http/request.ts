@@ -219,5 +219,7 @@ function checked(operation: OperationName, schema: z.ZodObject, value: unknown):
   const form = takesAll
     ? '{ type: "email", email: "ana@example.org", target_country: "US" }'
     : `{ ${names.join(', ')} }`;
-  throw new ConfigurationError(`${operation} needs an object such as ${form}`);
+  throw new ConfigurationError(`${operation} needs an object such as ${form}`, {
+    option: operation,
+  });
 }

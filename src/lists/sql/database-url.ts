@@ -30,6 +30,7 @@ function parseTlsMode(text: string | undefined): TlsMode {
   if (mode !== undefined) return mode;
   throw new ConfigurationError(
     "sslmode in the database's URL is disable, allow, prefer, require, verify-ca or verify-full",
+    { option: 'sslmode' },
   );
 }
 

@@ -63,7 +63,7 @@ describe('the lines of a run', () => {
     figures.noteOutage({ state: 'over', forMs: 60_000 }, 72_000);
     const [progress, , , results] = progressLines(figures, plain, 72_000);
     expect(progress).toBe(
-      '  progress  ##############................  47 %  1 min 12 s, about 11 s left',
+      `  progress  ##############................  47 %  ${duration(72)}, about 11 s left`,
     );
     expect(results).toBe('  results   200 of 400 addresses, 20/s');
   });

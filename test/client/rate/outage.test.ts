@@ -193,7 +193,7 @@ it('is a warning of the process, once, where a program does not ask', async () =
     {
       name: 'SluiceWarning',
       code: 'SLUICE_SERVICE_WAITING',
-      message: expect.stringMatching(/127\.0\.0\.1:9\b.*\d+ min/) as string,
+      message: expect.stringMatching(/127\.0\.0\.1:9\b.*\d+ \w+/) as string,
     },
   ]);
 });

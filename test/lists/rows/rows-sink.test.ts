@@ -65,7 +65,8 @@ describe('rowsSink', () => {
     const options = { source, sink: { ...sink, open }, client, email: ['email'] as const, country };
     await expect(streamRun(options)).rejects.toMatchObject({
       code: 'output_failed',
-      message: 'cannot write rows: what its open() gives has no function finish()',
+      fault: 'missing',
+      message: expect.stringMatching(/ rows: .*\bfinish\(\)/) as string,
     });
     expect(await client.listBatches()).toEqual([]);
   });

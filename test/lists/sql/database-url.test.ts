@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ConfigurationError } from '../../../src/index.js';
 import { parseServerUrl } from '../../../src/lists/sql/database-url.js';
 
 describe('the URL of a server', () => {
@@ -22,8 +23,11 @@ describe('the URL of a server', () => {
     expect(name).toBe('postgres://me@h/crm');
     expect(driverUrl).toBe('postgres://me:geheim@h/crm?options=x');
     expect(() => parse('postgres://me:geheim@h/crm?sslmode=geheim')).toThrow(
-      /^sslmode in the database's URL is disable, allow, prefer, require, verify-ca or verify-full$/,
+      expect.objectContaining({
+        option: 'sslmode',
+        message: expect.not.stringContaining('geheim') as string,
+      }),
     );
-    expect(() => parse('ftp://me:geheim@h/')).toThrow(/cannot be read/);
+    expect(() => parse('ftp://me:geheim@h/')).toThrow(ConfigurationError);
   });
 });

@@ -118,7 +118,7 @@ describe('a place that Sluice keeps things in', () => {
     for (const mode of [0o640, 0o604, 0o620, 0o601]) {
       await chmod(path, mode);
       await expect(checkPrivateFile(path)).rejects.toEqual(
-        refused('open_to_others', path, `chmod go= ${path}`),
+        refused('open_to_others', path, ` go= ${path}`),
       );
     }
     const inside = join(folder, 'inside');
@@ -126,7 +126,7 @@ describe('a place that Sluice keeps things in', () => {
     await writeFile(join(inside, 'journal'), '');
     await chmod(inside, 0o750);
     await expect(checkPrivateFolder(inside)).rejects.toEqual(
-      refused('open_to_others', inside, `chmod -R go= ${inside}`),
+      refused('open_to_others', inside, ` -R go= ${inside}`),
     );
     execFileSync('chmod', ['-R', 'go=', inside]);
     await checkPrivateFolder(inside);

@@ -19,16 +19,16 @@ describe('parseCountry', () => {
     expect(() => trouble('GF')).toThrow(/--country "GF".*French Guiana/);
     // Their numbers are of another country's plan.
     expect(() => trouble('PR')).toThrow('US (Puerto Rico)');
-    expect(() => trouble('Îles Åland')).toThrow('did you mean FI (Åland Islands)?');
-    expect(() => trouble('D')).toThrow('did you mean DE (Germany)?');
-    expect(() => trouble('UKK')).toThrow('did you mean GB (United Kingdom)?');
-    expect(() => trouble('Congo')).toThrow('; give a two-letter code such as US');
+    expect(() => trouble('Îles Åland')).toThrow('FI (Åland Islands)');
+    expect(() => trouble('D')).toThrow('DE (Germany)');
+    expect(() => trouble('UKK')).toThrow('GB (United Kingdom)');
+    expect(() => trouble('Congo')).toThrow(/\bUS$/);
     for (const text of ['XX', 'zz']) {
-      const reported = `take --country "${text}"; ${text.toUpperCase()} is the code of no country`;
-      expect(() => trouble(text)).toThrow(reported);
+      const named = new RegExp(`--country "${text}".*\\b${text.toUpperCase()}\\b`);
+      expect(() => trouble(text)).toThrow(named);
     }
     for (const text of ['Narnia', '', 'x'.repeat(10_000)]) {
-      expect(() => trouble(text), text).toThrow('; give a two-letter code such as US');
+      expect(() => trouble(text), text).toThrow(/\bUS$/);
     }
   });
 });

@@ -233,7 +233,7 @@ it('run() does not compile without a country or without a column', async () => {
   // @ts-expect-error no column
   await expect(estimateRun({ source: contacts, country: 'US' })).rejects.toThrow(noColumn);
   // @ts-expect-error no column
-  expect(() => verify({ client, country: 'US' })).toThrow('at least one column');
+  expect(() => verify({ client, country: 'US' })).toThrow(noColumn);
   expectTypeOf({ ...options, phone: ['mobile'], countryFrom: 'mobile' }).toExtend<RunOptions>();
   expectTypeOf({ ...options, email: ['email'], emailCountry: 'US' }).toExtend<RunOptions>();
 });
@@ -310,7 +310,7 @@ it('run() holds columns to those of its rows, where they have a type', async () 
   await expect(country).rejects.toMatchObject({ code: 'column_not_found', column: 'contry' });
   // @ts-expect-error a misspelt column of a stream
   const streamed = streamRun({ ...options, source: generator(), phone: ['moblie'] });
-  await expect(streamed).rejects.toThrow('did you mean "mobile"?');
+  await expect(streamed).rejects.toThrow(/ "mobile"\?/);
   expectTypeOf(run<Contact[]>)
     .parameter(0)
     .toExtend<RunOptions>();
@@ -383,7 +383,7 @@ it('a fault is written as in a plan, without what has a default', () => {
   expectTypeOf([fault]).toExtend<FaultPlan['faults']>();
   // @ts-expect-error a misspelt kind
   const misspelt: Fault = { operation: 'credits', what: { rest: true } };
-  expect(() => parseFaultPlan(JSON.stringify({ faults: [misspelt] }))).toThrow('one of answer');
+  expect(() => parseFaultPlan(JSON.stringify({ faults: [misspelt] }))).toThrow(/\banswer, reset\b/);
   expectTypeOf<ParsedAction>().toExtend<Fault['what']>();
   expectTypeOf<Fault['what']>().toExtend<ParsedAction>();
 });
