@@ -17,7 +17,12 @@ async function check(email: string): Promise<object> {
     return { verification, reason, valid: record?.valid ?? null };
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    // The service is away: the address can be verified later, in a batch.
+    // The answer is lost, and may be paid: verifying the address again may pay again.
+    const isInDoubt = 'sent' in error && error.sent === 'unknown';
+    if (isInDoubt) return { verification: 'in_doubt', reason: error.code, valid: null };
+    // Wrong options, a refused key, no credits: asking again does not help.
+    if (!error.retryable) throw error;
+    // Not verified, not paid: the service is busy or away, and a batch can verify the address later.
     return { verification: 'later', reason: error.code, valid: null };
   }
 }
@@ -29,7 +34,10 @@ const server = createServer((request, response) => {
       return check(typeof email === 'string' ? email : '');
     })
     .then((verdict) => response.end(JSON.stringify(verdict)))
-    .catch(() => response.writeHead(400).end());
+    .catch((error: unknown) => {
+      console.error(error);
+      response.writeHead(error instanceof SyntaxError ? 400 : 500).end();
+    });
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 

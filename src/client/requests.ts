@@ -116,11 +116,23 @@ export class Requests {
     let sent: 'no' | 'unknown' = 'no';
     call.onSent?.(sent);
     for (let attempts = 1; ; attempts += 1) {
-      const turn = { priority, safe: repeatable, attempt: attempts, since, notBefore, signal };
-      const permit = await this.#inTime(request, { call, untilMs, latest }, async (within) => {
-        if (keys) await orAborted(keys.get(), within);
-        return this.#scheduler.acquire({ ...turn, signal: within });
-      });
+      const turn = {
+        priority,
+        safe: repeatable,
+        attempt: attempts,
+        since,
+        notBefore,
+        signal,
+        sent,
+      };
+      const permit = await this.#inTime(
+        request,
+        { call, untilMs, latest, sent },
+        async (within) => {
+          if (keys) await orAborted(keys.get(), within);
+          return this.#scheduler.acquire({ ...turn, signal: within });
+        },
+      );
       const key = keys?.latest;
       let isStarted = false;
       const onStart = (): void => {
@@ -171,7 +183,7 @@ export class Requests {
       }
       if (verdict.do === 'give_up') {
         if (!(error instanceof Error)) throw error;
-        throw givenUpError(request.origin, failingForMs, error);
+        throw givenUpError(request.origin, failingForMs, error, { sent });
       }
       notBefore = now + verdict.waitMs;
     }
@@ -189,7 +201,13 @@ export class Requests {
       call,
       untilMs,
       latest,
-    }: { readonly call: CallOptions; readonly untilMs: number; readonly latest: unknown },
+      sent,
+    }: {
+      readonly call: CallOptions;
+      readonly untilMs: number;
+      readonly latest: unknown;
+      readonly sent: 'no' | 'unknown';
+    },
     wait: (signal: AbortSignal | undefined) => Promise<Permit>,
   ): Promise<Permit> {
     const { signal, timeoutMs, maxRetries } = call;
@@ -205,6 +223,7 @@ export class Requests {
         subject: request.subject,
         timeoutMs: longestMs,
         last: latest instanceof Error ? latest : undefined,
+        sent,
         failing,
         waitMs: waitLeftMs(),
         isPaused: isPaused(),

@@ -21,7 +21,7 @@ import {
   uploadFields,
   uuid,
 } from './test-client.js';
-import { createFastClock } from '../../src/testing/test-clock.js';
+import { createFastClock, TestClock } from '../../src/testing/test-clock.js';
 import { rawAnswer, sendJson, startRawServer, startServer } from './test-server.js';
 
 const credits = { email_credit: 1, phone_credit: 2 };
@@ -373,6 +373,18 @@ describe('a refused connection', () => {
     expect(reports.slice(0, 3).map(({ code, status }) => [code, status])).toEqual(
       Array.from({ length: 3 }, () => ['connection_failed', undefined]),
     );
+  });
+
+  test('has not seen a call that was not sent', async () => {
+    const clock = new TestClock();
+    const server = await startServer((_, response) => sendJson(response, 503, {}));
+    const client = createTestClient(server.baseUrl, { giveUpAfterMs: 1000, clock });
+    const unit = { email: 'a@b.example' };
+    expect(await caught(client.verifyUnit(unit))).toMatchObject({ status: 503, sent: 'unknown' });
+    await clock.advance(1000);
+    const error = await caught(client.verifyUnit(unit));
+    expect(error).toMatchObject({ code: 'service_unavailable', sent: 'no', retryable: true });
+    expect(server.seen).toHaveLength(1);
   });
 
   test('is given up at once by a client that does not wait', async () => {

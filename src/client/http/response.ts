@@ -80,6 +80,21 @@ function requestIdOf({ header }: WireAnswer, redact: ReadOptions['redact']): str
     .find((id) => /^[\w.:-]{1,128}$/.test(id));
 }
 
+/** For those who find out later that an answer makes no sense. */
+const origins = new WeakMap<object, Pick<ContractError, 'status' | 'requestId'>>();
+
+/** The error for an answer of the right shape with a wrong meaning; with its body: it may have been paid for. */
+export async function meaninglessAnswer(
+  answer: object,
+  message: string,
+  { operation, sent }: Pick<WireRequest, 'operation' | 'sent'>,
+): Promise<ContractError> {
+  const bytes = Buffer.from(JSON.stringify(answer));
+  // The key was redacted when it was read.
+  const { body } = await readServiceAnswer(bytes, (text) => text, sent);
+  return new ContractError(message, { ...origins.get(answer), operation, body });
+}
+
 /**
  * Reads a JSON answer and checks it by the contract.
  *
@@ -109,7 +124,14 @@ export async function readJson<Schema extends z.ZodType>(
   const read = parseBody(request, answer, bytes, redact);
   if ('problem' in read) throw await invalid(read.problem, bytes);
   const parsed = schema.safeParse(read.value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const { data } = parsed;
+    const requestId = requestIdOf(answer, redact);
+    if (typeof data === 'object' && data !== null) {
+      origins.set(data, { status: answer.status, requestId });
+    }
+    return data;
+  }
   if (bytes.length === 0) throw await invalid('empty');
   const issue = parsed.error.issues[0];
   const where = issue?.path.map(String).join('.') ?? '';

@@ -196,25 +196,22 @@ export function warnOnce(service: { readonly baseUrl: string }): (outage: Servic
   };
 }
 
-function sentOf(error: Error): 'no' | 'unknown' {
-  const isKnown = error instanceof TransportError || error instanceof ApiError;
-  return isKnown ? error.sent : 'unknown';
-}
-
-/**
- * The error of a request when the service, or the request itself, has failed for too long.
- *
- * @param retryAfterMs how long all others are, too
- */
+/** The error of a request when the service, or the request itself, has failed for too long. */
 export function givenUpError(
   baseUrl: string,
   failingForMs: number,
+  /** The service's latest failure, of this request or another. */
   last: Error,
-  retryAfterMs?: number,
+  request: {
+    /** By the attempts of this request alone: `last` may be another's. */
+    readonly sent: 'no' | 'unknown';
+    /** How long all others are given up, too. */
+    readonly retryAfterMs?: number | undefined;
+  },
 ): DeadlineError {
   return new DeadlineError(
     `${describeFailure(baseUrl, last)}; gave up after ${duration(failingForMs / 1000)}${answerOf(last)}`,
-    { code: 'service_unavailable', sent: sentOf(last), retryAfterMs, cause: last },
+    { ...request, code: 'service_unavailable', cause: last },
   );
 }
 
@@ -227,6 +224,7 @@ export function overdueError(
     readonly timeoutMs: number;
     /** The error of its latest attempt. */
     readonly last: Error | undefined;
+    readonly sent: 'no' | 'unknown';
     /** The service's latest failure, of this request or another. */
     readonly failing: Error | undefined;
     /** How long nothing is sent: during a pause, or as a limit of requests spaces them. */
@@ -250,7 +248,7 @@ export function overdueError(
   return new DeadlineError(
     `${subject} could not be sent ${within}: ${reason}${left}${isFailure ? answerOf(cause) : ''}`,
     {
-      sent: last ? sentOf(last) : 'no',
+      sent: call.sent,
       retryAfterMs: waitMs > 0 ? Math.ceil(waitMs) : undefined,
       cause,
     },

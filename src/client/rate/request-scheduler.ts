@@ -12,6 +12,8 @@ import { type SharedRate, Slots } from './shared-rate.js';
 /** A request that asks for its turn. */
 export interface Turn extends Waiter {
   readonly signal?: AbortSignal | undefined;
+  /** Whether an earlier attempt may have been carried out. @default 'no' */
+  readonly sent?: 'no' | 'unknown' | undefined;
 }
 
 /** What a finished attempt shows about the service. */
@@ -167,7 +169,7 @@ export class RequestScheduler {
         this.#pump();
       },
       onSlot: () => this.#pump(),
-      onFailure: (error) => this.#refuseAll(error),
+      onFailure: (error) => this.#refuseAll(() => error),
     });
     this.#shared = [...this.#shared, slots];
     return () => {
@@ -180,7 +182,7 @@ export class RequestScheduler {
   /** Refuses waiting and later requests. */
   close(): void {
     this.#closed = true;
-    this.#refuseAll(closedError());
+    this.#refuseAll(closedError);
     this.#pump();
   }
 
@@ -189,8 +191,11 @@ export class RequestScheduler {
     const now = this.#clock.now();
     const overdue = this.#giveUp.overdue(now);
     if (overdue) {
-      const pauseMs = this.#giveUp.staleAfterMs(now);
-      this.#refuseAll(givenUpError(this.#origin, now - overdue.since, overdue.error, pauseMs));
+      const { since, error } = overdue;
+      const retryAfterMs = this.#giveUp.staleAfterMs(now);
+      this.#refuseAll(({ sent = 'no' }) =>
+        givenUpError(this.#origin, now - since, error, { sent, retryAfterMs }),
+      );
     }
     while (this.#gate() <= now && this.#queue.earliest() <= now && this.#slot(now) <= now) {
       const next = this.#queue.take(now, this.#circuit.probeAt !== undefined);
@@ -275,8 +280,8 @@ export class RequestScheduler {
     this.#outage?.answered();
   }
 
-  #refuseAll(error: unknown): void {
-    for (const waiting of this.#queue.takeAll()) waiting.refuse(error);
+  #refuseAll(errorOf: (turn: Turn) => unknown): void {
+    for (const waiting of this.#queue.takeAll()) waiting.refuse(errorOf(waiting));
   }
 
   #nextMoment(): number {

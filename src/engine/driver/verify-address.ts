@@ -1,5 +1,7 @@
 import type * as z from 'zod';
 import { type CallOptions, callShape } from '../../client/client-options.js';
+import { meaninglessAnswer } from '../../client/http/response.js';
+import { shareCall } from '../../client/shared-calls.js';
 import type { VerificationService } from '../../client/client.js';
 import type { UnitAnswer } from '../../contract/bodies.js';
 import type { Open, UnitStatus, VerificationType } from '../../contract/enums.js';
@@ -11,21 +13,28 @@ import {
   phoneRecord,
 } from '../../contract/records.js';
 import { checkOptions, type OptionShape } from '../../platform/check-options.js';
-import { required, text, withMethods } from '../../platform/option-kinds.js';
-import { ConfigurationError, ContractError } from '../../platform/errors/errors.js';
+import { flag, required, text, withMethods } from '../../platform/option-kinds.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { NotSubmittedReason } from '../addresses/address.js';
 import { parseCountry } from '../addresses/country/parse-country.js';
 import { emailLine } from '../addresses/email.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { CountryCodeOrName } from '../plan/plan.js';
 
-interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries' | 'onSent'> {
+interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries' | 'graceMs' | 'onSent'> {
   /** The client. */
   readonly client: Pick<VerificationService, 'verifyUnit'>;
   /** Target country: a code such as `US`, or a name. */
   readonly country: CountryCodeOrName;
   /** Longest total time, in milliseconds: somebody waits. @default 15000 */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Whether what cannot be an address is kept from the service, which would charge for it: a batch removes it
+   * unpaid.
+   *
+   * @default true
+   */
+  readonly removeWrongFormat?: boolean | undefined;
 }
 
 export interface VerifyEmailOptions extends AddressOptions {
@@ -50,7 +59,7 @@ export type AddressVerdict<Verdict = EmailRecord | PhoneRecord> =
   | {
       /** Not an address of its type: nothing was sent, nothing paid. */
       readonly verification: 'not_submitted';
-      readonly reason: NotSubmittedReason;
+      readonly reason: NotSubmittedReason | 'malformed';
       readonly submitted: null;
       readonly record: null;
       readonly answer: null;
@@ -75,14 +84,16 @@ const shape: OptionShape<VerifyEmailOptions & VerifyPhoneOptions> = {
   timeoutMs: callShape.timeoutMs,
   maxRetries: callShape.maxRetries,
   signal: callShape.signal,
+  graceMs: callShape.graceMs,
   onSent: callShape.onSent,
+  removeWrongFormat: flag,
 };
 
 /**
  * Verifies one email address or phone number while somebody waits; costs a credit. It is read like a cell of
- * a list: trimmed, a phone number normalised where its meaning is sure, and not sent where it cannot be an
- * address. The specification does not show where the verdict is in the answer: it is searched, and `answer`
- * has everything.
+ * a list: trimmed, a phone number normalised where its meaning is sure. What cannot be an address is not sent.
+ * Calls with the same options at the same time are one, and pay once; a later call pays again. The
+ * specification does not show where the verdict is in the answer: it is searched, and `answer` has everything.
  *
  * @throws ConfigurationError `invalid_option`; as `Client.verifyUnit()` does. `sent` of the error shows
  * whether it may have been paid; of an abort, which throws the reason of `signal`, `onSent` does
@@ -112,19 +123,20 @@ export async function verifyAddress(
   const type = email === undefined ? 'phone' : 'email';
   const targetCountry = parseCountry(options.country);
   const read = email === undefined ? phoneLine(phone ?? '', targetCountry) : emailLine(email);
-  if ('reason' in read) {
-    const { reason } = read;
+  const { removeWrongFormat = true } = options;
+  if ('reason' in read || (removeWrongFormat && isMalformed(type, read.line))) {
+    const reason = 'reason' in read ? read.reason : 'malformed';
     return { verification: 'not_submitted', reason, submitted: null, record: null, answer: null };
   }
   const { line: submitted } = read;
-  const answer = await client.verifyUnit(
-    defaultUnitRequest({ type, address: submitted, targetCountry }),
-    {
-      timeoutMs,
-      maxRetries: options.maxRetries,
-      signal: options.signal,
-      onSent: options.onSent,
-    },
+  const request = defaultUnitRequest({ type, address: submitted, targetCountry });
+  const { maxRetries, graceMs, signal, onSent } = options;
+  const call = { timeoutMs, maxRetries, graceMs };
+  const answer = await shareCall(
+    client,
+    JSON.stringify([request, call]),
+    { signal, onSent },
+    async (shared) => client.verifyUnit(request, { ...call, ...shared }),
   );
   const record = recordOf(answer, type);
   if (record === undefined || answer.status !== 'ok') {
@@ -134,11 +146,28 @@ export async function verifyAddress(
   const address: unknown = record[type];
   // A phone number may come back in another form; an email cannot.
   if (type === 'email' && keyOf(address) !== read.key) {
-    throw new ContractError('verifyUnit: the verdict is of another address', {
+    throw await meaninglessAnswer(answer, 'verification of an address: the verdict is of another', {
       operation: 'verifyUnit',
+      sent: { open: () => [Buffer.from(submitted)] },
     });
   }
   return { verification: 'verified', reason: '', submitted, record, answer };
+}
+
+/** Outside of quotes, no mail system takes these in an address (RFC 5322 3.2.3), nor white space. */
+const notInEmail = /[\s()<>[\]:;\\]/;
+/** No country has shorter numbers; letters may stand for digits (800-FLOWERS). */
+const fewestSigns = 4;
+
+/** Whether a line surely is no address, which a service that charges first may not say. */
+function isMalformed(type: VerificationType, line: string): boolean {
+  if (type === 'phone') {
+    const signs = line.match(/[\p{Nd}\p{L}]/gu)?.length ?? 0;
+    return !/\p{Nd}/u.test(line) || signs < fewestSigns;
+  }
+  if (line.startsWith('"')) return false;
+  const [local, domain, ...more] = line.split('@');
+  return !local || !domain || more.length > 0 || notInEmail.test(line);
 }
 
 function keyOf(address: unknown): string | undefined {

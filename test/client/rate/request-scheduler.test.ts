@@ -376,6 +376,17 @@ describe('a service that stays away', () => {
     expect(clock.sleeping).toBe(0);
   });
 
+  test('is given up for a request that was never sent as unsent, whatever happened to another', async () => {
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 10_000 });
+    const { ask } = createLoad(clock, scheduler, () => ({ kind: 'failed', error: failure }));
+    await clock.runUntil(caught(ask()));
+    expect(await clock.runUntil(caught(ask()))).toMatchObject({ sent: 'no', retryable: true });
+    const again = scheduler.acquire(turnOf(clock, { sent: 'unknown' }));
+    expect(await clock.runUntil(caught(again))).toMatchObject({
+      sent: 'unknown',
+    });
+  });
+
   test('is asked again after the pause that the error names', async () => {
     const { clock, scheduler } = createGovernor({ giveUpAfterMs: 10_000 });
     let isBack = false;

@@ -1,8 +1,11 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { VerificationService } from '../../../src/client/client.js';
-import { verifyAddress } from '../../../src/index.js';
+import type { UnitAnswer } from '../../../src/contract/bodies.js';
+import { type ContractError, verifyAddress } from '../../../src/index.js';
+import { systemClock } from '../../../src/platform/waiting/clock.js';
+import { orAborted } from '../../../src/platform/waiting/promises.js';
 import { caught, createTestClient } from '../../client/test-client.js';
-import { startServer } from '../../client/test-server.js';
+import { sendJson, startServer } from '../../client/test-server.js';
 import { emailRecordOf } from '../results/export-reading.js';
 import { chargesOf } from '../../cli/harness/charges.js';
 import { withClient } from '../streams/harness/with-client.js';
@@ -96,6 +99,80 @@ describe('a single address', () => {
     expect(await caught(work)).toMatchObject({ code: 'broken_contract', sent: 'unknown' });
   });
 
+  it('whose verdict is of another has the answer, which was paid for, in its error', async () => {
+    const server = await startServer((_, response) => {
+      response.setHeader('x-request-id', 'request-7');
+      sendJson(response, 200, { status: 'ok', result: emailRecord });
+    });
+    const client = createTestClient(server.baseUrl, { clock: systemClock });
+    const error = await caught(verifyAddress({ client, email: 'eva@mail.example', country: 'US' }));
+    expect(error).toMatchObject({
+      operation: 'verifyUnit',
+      status: 200,
+      requestId: 'request-7',
+      body: { status: 'ok', result: { valid: emailRecord.valid, quality: emailRecord.quality } },
+    });
+    expect(JSON.stringify((error as ContractError).body)).not.toContain(emailRecord.email);
+  });
+
+  it.each([
+    'nope',
+    '[object Object]',
+    'undefined',
+    'N/A',
+    '-',
+    '@',
+    'a@',
+    '@x.example',
+    'foo bar@x.example',
+    'Jo <j@x.example>',
+    'j@x.example; k@x.example',
+    'a@b@x.example',
+    'mailto:j@x.example',
+    '<j@x.example>',
+  ])('%s is no email, and costs nothing unless asked for', async (email) => {
+    const { service, client } = await withClient();
+    const options = { client, email, country: 'US' } as const;
+    const verdict = await verifyAddress(options);
+    expect(verdict).toMatchObject({ verification: 'not_submitted', reason: 'malformed' });
+    expect(await chargesOf(service)).toHaveLength(0);
+    await verifyAddress({ ...options, removeWrongFormat: false });
+    expect(await chargesOf(service)).toHaveLength(1);
+  });
+
+  it.each(['nope', '123', '-', '[object Object]', 'x12'])(
+    '%s is no phone number, and costs nothing unless asked for',
+    async (phone) => {
+      const { service, client } = await withClient();
+      const options = { client, phone, country: 'US' } as const;
+      const verdict = await verifyAddress(options);
+      expect(verdict).toMatchObject({ verification: 'not_submitted', reason: 'malformed' });
+      expect(await chargesOf(service)).toHaveLength(0);
+      await verifyAddress({ ...options, removeWrongFormat: false });
+      expect(await chargesOf(service)).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    { email: '"a b"@x.example' },
+    { email: '"a@b"@x.example' },
+    { email: 'ana@bücher.example' },
+    { email: "o'neil+a/b=c@x.example" },
+    { phone: '800-FLOWERS' },
+    { phone: '1234' },
+    { phone: '٠١٢٣٤٥' },
+  ])('%j may be an address: the service judges it', async (given) => {
+    const asked: unknown[] = [];
+    const client: Pick<VerificationService, 'verifyUnit'> = {
+      verifyUnit: async (request) => {
+        asked.push(request);
+        return { status: 'ok' };
+      },
+    };
+    await verifyAddress({ client, country: 'US', ...(given as { email: string }) });
+    expect(asked).toHaveLength(1);
+  });
+
   it('asks for no more time than somebody waits', async () => {
     const options: unknown[] = [];
     const client: Pick<VerificationService, 'verifyUnit'> = {
@@ -123,6 +200,80 @@ describe('a single address', () => {
     expect((await reported(AbortSignal.abort())).at(-1)).toBe('no');
     expect((await reported(stop.signal)).at(-1)).toBe('unknown');
     expect(server.seen).toHaveLength(1);
+  });
+
+  it('that is asked for three times at once is paid once, and later again', async () => {
+    const { service, client } = await withClient();
+    const options = { client, email: 'good@sluice.test', country: 'US' } as const;
+    const ask = async (): Promise<unknown> => (await verifyAddress(options)).verification;
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual(Array(3).fill('verified'));
+    expect(await chargesOf(service)).toHaveLength(1);
+    await ask();
+    expect(await chargesOf(service)).toHaveLength(2);
+    const others = ['good+1@sluice.test', 'good+2@sluice.test'];
+    await Promise.all(others.map(async (email) => verifyAddress({ ...options, email })));
+    expect(await chargesOf(service)).toHaveLength(4);
+  });
+
+  it('is still verified for those who wait when another caller has left', async () => {
+    let settle: (answer: UnitAnswer) => void = () => undefined;
+    const answer = new Promise<UnitAnswer>((resolve) => {
+      settle = resolve;
+    });
+    const signals: (AbortSignal | undefined)[] = [];
+    const client: Pick<VerificationService, 'verifyUnit'> = {
+      verifyUnit: async (_, call) => {
+        signals.push(call?.signal);
+        call?.onSent?.('unknown');
+        return orAborted(answer, call?.signal);
+      },
+    };
+    const options = { client, email: 'ana@mail.example', country: 'US' } as const;
+    const stop = new AbortController();
+    const sent: string[] = [];
+    const onSent = (word: string): void => void sent.push(word);
+    const first = verifyAddress({ ...options, signal: stop.signal });
+    const second = verifyAddress({ ...options, onSent });
+    const left = caught(first);
+    stop.abort(new Error('gone'));
+    expect(await left).toBe(stop.signal.reason);
+    expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
+    settle({ status: 'ok', result: emailRecord });
+    expect(await second).toMatchObject({ verification: 'verified' });
+    expect(sent).toEqual(['no', 'unknown']);
+  });
+
+  it('is asked for anew by a caller who comes after all have left', async () => {
+    let calls = 0;
+    const client: Pick<VerificationService, 'verifyUnit'> = {
+      verifyUnit: async (_, call) => {
+        calls += 1;
+        return calls === 1
+          ? orAborted(new Promise(() => undefined), call?.signal)
+          : { status: 'ok' };
+      },
+    };
+    const options = { client, email: 'ana@mail.example', country: 'US' } as const;
+    const stop = new AbortController();
+    const left = caught(verifyAddress({ ...options, signal: stop.signal }));
+    await Promise.resolve();
+    stop.abort(new Error('gone'));
+    const next = verifyAddress(options);
+    expect(await left).toBe(stop.signal.reason);
+    expect(await next).toMatchObject({ reason: 'no_record' });
+    expect(calls).toBe(2);
+  });
+
+  it('that was sent has its answer awaited after an abort, where asked for', async () => {
+    const stop = new AbortController();
+    const server = await startServer((_, response) => {
+      stop.abort();
+      sendJson(response, 200, { status: 'ok', result: emailRecord });
+    });
+    const client = createTestClient(server.baseUrl, { clock: systemClock });
+    const options = { client, email: 'ana@mail.example', country: 'US' } as const;
+    const verdict = await verifyAddress({ ...options, signal: stop.signal, graceMs: 10_000 });
+    expect(verdict.verification).toBe('verified');
   });
 
   it('is refused without a country, and with two addresses', async () => {
