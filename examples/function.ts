@@ -19,7 +19,7 @@ export async function handler(event: { readonly body: string }) {
     return { statusCode: 200, body: JSON.stringify({ reason, valid: record?.valid ?? null }) };
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    // Where `sent` is "unknown" it may be paid, and whoever asks again may pay again.
+    // Where `sent` is "unknown" it may be paid, and asking again may pay again.
     const sent = 'sent' in error ? error.sent : 'no';
     return { statusCode: 503, body: JSON.stringify({ reason: error.code, sent, valid: null }) };
   }
