@@ -8,6 +8,9 @@ const remindAfterMs = 2000;
 /** Work may take a few turns, as those of streams, until it begins its next wait: far fewer than these. */
 const mostIdleTurns = 100;
 
+/** Turns of a millisecond or more without a sign of the awaited answer: the service hangs. */
+const mostHeldTurns = 1500;
+
 interface Sleeper {
   readonly at: number;
   readonly wake: () => void;
@@ -28,6 +31,8 @@ export class TestClock implements Clock {
   readonly #sleepers = new Set<Sleeper>();
   #now = 0;
   #held = 0;
+  /** How often an answer was begun to be awaited, or came. */
+  #heldChanges = 0;
   #isMoved = false;
   #reminds = false;
 
@@ -73,8 +78,10 @@ export class TestClock implements Clock {
 
   hold(): () => void {
     this.#held += 1;
+    this.#heldChanges += 1;
     return () => {
       this.#held -= 1;
+      this.#heldChanges += 1;
     };
   }
 
@@ -96,8 +103,9 @@ export class TestClock implements Clock {
 
   /**
    * Moves from wake to wake until the work is done, over HTTP, too: as long as a client with connections of its own
-   * awaits an answer, the clock stays where it is, and `advance()` alone passes the client's limits. Other work that
-   * takes time, such as that of a disk, is not waited for.
+   * awaits an answer, the clock stays where it is. Where none comes for about two seconds of real time, the service
+   * hangs, and the clock moves on to the client's limits. Other work that takes time, such as that of a disk, is not
+   * waited for.
    *
    * @throws what the work throws; an error when nothing is left to happen
    */
@@ -109,10 +117,15 @@ export class TestClock implements Clock {
     };
     work.then(mark, mark);
     let idleTurns = 0;
+    let heldTurns = 0;
+    let heldChanges = this.#heldChanges;
     for (;;) {
       await turn();
       if (isDone) return work;
-      if (this.#held > 0) {
+      if (heldChanges !== this.#heldChanges) heldTurns = 0;
+      heldChanges = this.#heldChanges;
+      if (this.#held > 0 && heldTurns < mostHeldTurns) {
+        heldTurns += 1;
         await pause(1);
         continue;
       }

@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import { verifyRows } from '../../src/engine/streams/verify-rows.js';
 import { createFastClock, createTestClock } from '../../src/testing/index.js';
+import { caught } from '../client/test-client.js';
 import { withService } from '../service/with-service.js';
 
 it('a test clock wakes those who are due, in the order of their time, and moves only when told to', async () => {
@@ -71,6 +72,17 @@ it('a test clock stays where it is while an answer is awaited, and takes work ov
   expect(valid).toEqual([true, false]);
   expect(outages).toEqual([]);
   expect(clock.now()).toBeGreaterThan(1000);
+  await client.close();
+});
+
+it('a test clock moves on to the time-out of a request that the service leaves hanging', async () => {
+  const faults = { faults: [{ operation: 'credits', what: { hang: true } } as const] };
+  const { service } = await withService({ faults });
+  const clock = createTestClock();
+  const client = new Client({ ...service, clock, giveUpAfterMs: 0 });
+  const error = await caught(clock.runUntil(client.credits()));
+  expect(error).toMatchObject({ cause: { code: 'request_timeout' } });
+  expect(clock.now()).toBeGreaterThanOrEqual(30_000);
   await client.close();
 });
 

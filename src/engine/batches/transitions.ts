@@ -34,6 +34,8 @@ export type BatchEvent =
   | { readonly of: 'unread' }
   /** The deadline of its stage has passed; with its latest status, if there was one. */
   | { readonly of: 'overdue'; readonly status: string | undefined }
+  /** Its export is given up, and nothing will fetch it later. */
+  | { readonly of: 'unfetched' }
   /** The upload was answered with a uuid that seems to be another batch's: the list settles it. */
   | { readonly of: 'another' };
 
@@ -63,6 +65,8 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
       return event.status === 'parsing_content' && isInProgress(state)
         ? learnUnparsed(state)
         : state;
+    case 'unfetched':
+      return state.stage === 'done' ? fail(state, 'export_incomplete') : state;
     case 'another':
       return isOpenToDoubt(state) ? lookFor(state) : state;
   }
@@ -257,7 +261,7 @@ function learnExport(state: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt)
     case 'safe':
       return { ...elected(state), stage: 'exported' };
     case 'broken':
-      // A paid batch never fails for broken exports, however long they last.
+      // However long they last: a run stops, and its next process fetches the export.
       return { ...state, broken: state.broken + 1 };
     default: {
       // The service may not have collected all of it yet.

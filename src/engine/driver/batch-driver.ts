@@ -76,7 +76,10 @@ class Drive {
       this.#reportPrepared();
       const step = nextStep(this.#state);
       if (step.do === 'nothing' || this.#isLeft()) return this.#state;
-      if (step.do === 'give_up') throw givenUpError(this.#stopped());
+      if (step.do === 'give_up') {
+        await this.#giveUp();
+        continue;
+      }
       signal.throwIfAborted();
       if (step.do === 'launch' && !(await this.#mayLaunch())) return this.#state;
       if (step.do === 'upload' && this.#isSurelyTooLarge()) {
@@ -95,7 +98,7 @@ class Drive {
       await this.#become(learn(this.#state, event));
       // An export that was refused, whatever the status says of it then, has failed.
       const isRefused = step.do === 'export' && event.of !== 'export';
-      this.#giveUpIfOverdue(step.do, isRefused || hasFailed(event));
+      await this.#giveUpIfOverdue(step.do, isRefused || hasFailed(event));
     }
   }
 
@@ -240,15 +243,27 @@ class Drive {
   }
 
   /** Steps that the client may not repeat fail no longer than those it repeats, even if all else is answered. */
-  #giveUpIfOverdue(step: RequestStep, hasFailed: boolean): void {
+  async #giveUpIfOverdue(step: RequestStep, hasFailed: boolean): Promise<void> {
     const { clock, service } = this.#options;
     const now = clock.now();
     const since = hasFailed ? (this.#failingSince.get(step) ?? now) : undefined;
     this.#failingSince.set(step, since);
     const forMs = now - (since ?? now);
     if (forMs > 0 && forMs >= (service.giveUpAfterMs ?? Infinity)) {
-      throw givenUpError(this.#stopped(), forMs);
+      await this.#giveUp(forMs);
     }
+  }
+
+  /**
+   * Stops the run, which its next process continues. Where there is none, a batch whose export stays broken ends
+   * as one with a wrong export, and costs no other batch its results.
+   *
+   * @param forMs how long a step has failed. @default too often
+   */
+  async #giveUp(forMs?: number): Promise<void> {
+    const error = givenUpError(this.#stopped(), forMs);
+    if (this.#options.isResumable !== false || this.#state.stage !== 'done') throw error;
+    await this.#become(learn(this.#state, { of: 'unfetched' }));
   }
 
   /** An unbounded request ends with the deadline, but has some time where it begins just before. */

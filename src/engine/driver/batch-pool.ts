@@ -54,6 +54,8 @@ interface BatchPoolOptions {
   readonly account?: KnownAccount | undefined;
   /** Whether finished batches stay on the service. @default false */
   readonly keepsBatches?: boolean;
+  /** Whether a later process goes on with what this one leaves. @default true */
+  readonly isResumable?: boolean;
   /** Most batches in hand at once, including those being exported. @default `concurrency` */
   readonly places?: number;
   readonly signal: AbortSignal;
@@ -123,6 +125,7 @@ export class BatchPool {
       pace: new PollEstimator(
         () => this.#inHand + this.#waiting.size + (ports.claimable?.() ?? Infinity),
       ),
+      isResumable: options.isResumable,
       gate: this.gate,
       refusedSizes: new RefusedSizes(),
       uuids: new UploadRegistry(),

@@ -50,6 +50,8 @@ export interface DrivePorts extends LaunchPorts {
   readonly pollIntervalMs: number;
   /** Longest time in one stage, in milliseconds. */
   readonly stageDeadlineMs: number;
+  /** Whether a later process goes on with what this one leaves. @default true */
+  readonly isResumable?: boolean | undefined;
   /** Learns how long stages take from the run's batches. @default none */
   readonly pace?: PollEstimator;
   readonly gate: LaunchGate;

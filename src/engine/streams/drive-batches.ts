@@ -20,6 +20,7 @@ import type { LaunchNotes } from '../driver/collect-launched.js';
 import {
   type Parcel,
   parcelKinds,
+  noteCompared,
   type SettledParcel,
   strangerError,
   PatientDuplex,
@@ -110,6 +111,7 @@ export class DriveBatches extends PatientDuplex {
         runId: this.#runId,
         settings: options,
         keepsBatches: options.keepsBatches ?? false,
+        isResumable: false,
         signal: this.#abort.signal,
       },
       {
@@ -234,14 +236,18 @@ export class DriveBatches extends PatientDuplex {
       batch,
       batchUuid: state.uuid,
       charge,
-      isChecked: true,
-      ending: this.#ending(state, results),
+      ending: this.#ending(batch, state, results),
     };
   }
 
-  #ending(state: EndedBatch, results: ExportOpener | MatchedExport | undefined): BatchEnding {
+  #ending(
+    batch: Batch,
+    state: EndedBatch,
+    results: ExportOpener | MatchedExport | undefined,
+  ): BatchEnding {
     if (state.stage === 'failed') return { failure: state.reason };
     if (results === undefined) throw new Error('an exported batch has no results');
+    noteCompared(results, batch);
     return { results };
   }
 

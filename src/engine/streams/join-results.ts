@@ -10,6 +10,7 @@ import { RowEnricher, type RowStream } from './enriched-row.js';
 import {
   type Parcel,
   type RowsParcel,
+  isCompared,
   type SettledParcel,
   strangerError,
   PatientDuplex,
@@ -179,10 +180,9 @@ class JoinResults extends PatientDuplex {
    *
    * @throws ContractError `broken_contract`
    */
-  async #heldToBatch({ batch, ending, isChecked }: SettledParcel): Promise<BatchEnding> {
-    if (isChecked === true || 'failure' in ending || typeof ending.results !== 'function') {
-      return ending;
-    }
+  async #heldToBatch({ batch, ending }: SettledParcel): Promise<BatchEnding> {
+    if ('failure' in ending || typeof ending.results !== 'function') return ending;
+    if (isCompared(ending.results, batch)) return ending;
     const results = await this.#plan.plan.join.match(batch, ending.results);
     const tally = { ...tallyOf(results), counted: null };
     const { doubt, exported } = await checkExport(batch, tally, askingsForFew - 1);

@@ -29,11 +29,18 @@ export interface SettledParcel {
   readonly batchUuid: string | undefined;
   readonly charge: Charge | undefined;
   readonly ending: BatchEnding;
-  /**
-   * Whether its export was compared with the service's count; an export of your own is compared with the
-   * batch.
-   */
-  readonly isChecked?: boolean | undefined;
+}
+
+/** By exports that were compared with what the service counted: their batches. */
+const compared = new WeakMap<object, Batch>();
+
+export function noteCompared(results: object, batch: Batch): void {
+  compared.set(results, batch);
+}
+
+/** Whether this export was compared for this batch: a parcel may have been given another one's. */
+export function isCompared(results: object, batch: Batch): boolean {
+  return compared.get(results) === batch;
 }
 
 /** The last parcel once nothing more may be launched: the stream's error follows it. */

@@ -84,6 +84,7 @@ describe('event that do not belong to the stage', () => {
       another: ['uploaded', 'parsing', 'ready'],
       overdue: onItsWay,
       unread: [],
+      unfetched: ['done'],
     };
     for (const stage of stages) {
       for (const event of allEvents) {
@@ -468,5 +469,15 @@ describe('an export', () => {
     const state = learnAll(stateOf.done, ...times(bounds.exports, broken));
     expect(state).toEqual({ ...stateOf.done, broken: bounds.exports });
     expect(nextStep(state)).toEqual({ do: 'give_up' });
+  });
+
+  it('that stays broken fails the batch where nothing fetches it later', () => {
+    expect(learn(stateOf.done, { of: 'unfetched' })).toMatchObject({
+      stage: 'failed',
+      reason: 'export_incomplete',
+      uuid: 'answered',
+      launched: true,
+    });
+    expect(learn(stateOf.verifying, { of: 'unfetched' })).toBe(stateOf.verifying);
   });
 });

@@ -8,7 +8,7 @@ import { BudgetError, ConfigurationError } from '../../../src/platform/errors/er
 import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import type { JoinedRows } from '../../../src/lists/rows/sink.js';
 import { driveBatches } from '../../../src/engine/streams/drive-batches.js';
-import type { Parcel } from '../../../src/engine/streams/parcel.js';
+import type { Parcel, SettledParcel } from '../../../src/engine/streams/parcel.js';
 import {
   joinChunks,
   joinResults,
@@ -320,6 +320,32 @@ describe('joinResults() alone', () => {
       Readable.from(countRows(3, numberedRow).rows),
       rowsToBatches(plan),
       fromKept(() => ({ results })),
+      joinResults(plan).resume(),
+    );
+    expect(await caught(work)).toMatchObject({ code: 'broken_contract' });
+  });
+
+  test('refuses the results of another batch, whatever else a stage of the caller copies', async () => {
+    const plan = new StreamPlan({ ...options, batchSize: 2 });
+    const swapped = new Transform({
+      objectMode: true,
+      transform(parcel: Parcel, _encoding, done) {
+        if (parcel.kind !== 'settled') done(null, parcel);
+        else if (first) {
+          this.push({ ...parcel, ending: first.ending });
+          done(null, { ...first, ending: parcel.ending });
+        } else {
+          first = parcel;
+          done();
+        }
+      },
+    });
+    let first: SettledParcel | undefined;
+    const work = pipeline(
+      Readable.from(countRows(4, numberedRow).rows),
+      rowsToBatches(plan),
+      driveBatches({ client: new RecordService(), pollIntervalMs: 0 }),
+      swapped,
       joinResults(plan).resume(),
     );
     expect(await caught(work)).toMatchObject({ code: 'broken_contract' });

@@ -462,3 +462,37 @@ test('nothing is rejected behind the back of an ended stream', async () => {
   }
   expect(rejected).toEqual([]);
 });
+
+describe('an export that stays broken', () => {
+  test.each([
+    ['a page', '<html></html>'],
+    ['a list', '[]'],
+    ['half of it', '{"a'],
+    ['nothing', ''],
+  ])('ends its batch, and not the stream: %s', async (_, text) => {
+    const client = new RecordService();
+    const serve = client.exportBatch;
+    let spoilt: string | undefined;
+    client.exportBatch = async (uuid, query, options) => {
+      spoilt ??= uuid;
+      const answer = await serve(uuid, query, options);
+      return uuid === spoilt ? { ...answer, body: Readable.from([Buffer.from(text)]) } : answer;
+    };
+    const rows: Row[] = [];
+    const clock = createFastClock();
+    await pipeline(
+      countRows(300, numberedRow).rows,
+      quick({ client, clock, deleteBatches: true }),
+      keep(rows),
+    );
+    const failed = rows.filter((row) => row['email_verification'] !== 'verified');
+    expect(rows).toHaveLength(300);
+    expect(failed).toHaveLength(100);
+    expect(new Set(failed.map((row) => row['email_reason']))).toEqual(
+      new Set(['export_incomplete']),
+    );
+    expect(client.ledger).toHaveLength(300);
+    // It is owed: the batch stays on the service.
+    expect([...client.batches.keys()]).toEqual([spoilt]);
+  });
+});
