@@ -87,6 +87,7 @@ export class ClaimRevokedError extends Error {
   }
 }
 
+/** A change of a batch. */
 export interface BatchProgress {
   readonly batch: Batch;
   readonly state: BatchState;
