@@ -989,6 +989,33 @@ describe('sluice verify without a column, at a terminal', () => {
     );
   });
 
+  it('offers to go by the calling codes before the trial, which is then of use', async () => {
+    const { service } = await withService();
+    const rows = Array.from(
+      { length: 1200 },
+      (_, at) => `good${at}@sluice.test,+49 1512 34${String(at).padStart(5, '0')}\n`,
+    );
+    await write('list.csv', `mail,phone\n${rows.join('')}`);
+    const trial = await answerInProcess(['verify', 'list.csv', '--country', 'US'], {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [
+        [/--country-from phone\)\? \[Y\/n\]/, '\r'],
+        [/a trial of 100 rows.*\[Y\/a\/n\]/, 'y\r'],
+      ],
+    });
+    expect(trial.code, trial.seen).toBe(0);
+    expect(trial.seen).toContain('--country-from phone --history');
+    const charges = await chargesOf(service);
+    expect(charges).toHaveLength(200);
+    const all = ['--email', 'mail', '--phone', 'phone', '--country-from', 'phone'];
+    const kept = ['-o', 'list.verified.csv', '--history', 'list.verified.history'];
+    const whole = ['verify', 'list.csv', '--country', 'US', ...all, ...kept];
+    const ended = await runInProcess(whole, { cwd: folder, env: connectTo(service) });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(2400);
+  });
+
   it('offers a trial first where a long list is paid for, and pays for it once', async () => {
     const { service } = await withService();
     const rows = Array.from({ length: 1200 }, (_, at) => `good${at}@sluice.test\n`);

@@ -57,6 +57,7 @@ export async function askToStart(
     return verify(added);
   }
   let counted = await countWithCountry({ added, proposed, fallback }, input, context);
+  counted = await countByCallingCodes(counted, added, input, context);
   const { rows } = counted.estimate;
   const { beside, history } = proposedHistory(counted, proposed, input);
   if (history !== undefined) {
@@ -91,7 +92,7 @@ export async function showProposal(
   // Emails are counted the same whatever their country is.
   const assumed =
     phone === undefined ? (['country', 'US'] as const) : (['country-from', phone] as const);
-  const counting = country.isKnown ? known : [...known, assumed];
+  const counting = country.isKnown ? known : [...known, assumed, ['email-country', 'US'] as const];
   const counted = await estimate(counting, { isOffline: true }).catch((error: unknown) => {
     showCommand(added, input, reporter);
     throw error;
@@ -153,6 +154,30 @@ async function countWithCountry(
     fallback?.country ?? (await countryAnswered(question, context, signal, { means: undefined }));
   if (country === undefined) return counted;
   added.push(['country', country]);
+  return estimate(added);
+}
+
+/**
+ * Where numbers have calling codes of other countries, offers to go by these and counts again: the results of a
+ * trial are of no use under other countries.
+ */
+async function countByCallingCodes(
+  counted: EstimatedJob,
+  added: AddedOption[],
+  { options, signal }: CommandInput<VerifyOption>,
+  { reporter, person, estimate }: GuideContext,
+): Promise<EstimatedJob> {
+  const foreign = counted.doubtful.find((column) => column.foreign);
+  const ofRows = ['country-from', 'country-column'] as const;
+  const isByRow = ofRows.some(
+    (option) => options.has(option) || added.some(([name]) => name === option),
+  );
+  if (!foreign || isByRow) return counted;
+  reporter.doubtful([foreign]);
+  const question = `Take the country of each row from its number, where that has a calling code (--country-from ${shellQuote(foreign.name)})? [Y/n]`;
+  const answer = await ask(question, person, signal);
+  if (answer === undefined || !/^(?:y(?:es)?)?$/i.test(answer)) return counted;
+  added.push(['country-from', foreign.name]);
   return estimate(added);
 }
 

@@ -135,7 +135,7 @@ export const catalogue = {
       `sheets: ${sheets.map(({ name, holds }) => `${shownCell(name)} (${holds})`).join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
   }),
   sheet: notice({
-    when: 'The first sheet that has addresses is taken. `others` have addresses in columns of the same names, `apart` in other columns.',
+    when: 'The first sheet that has addresses is taken. `others` have addresses and columns of all these names, `apart` lack one of them.',
     example: { sheet: 'Leads', others: ['Partners'], apart: [] as string[] },
     variants: [{ others: [], apart: ['Newsletter', 'Staff'] }],
     sentence({ sheet, others, apart }) {
@@ -148,7 +148,7 @@ export const catalogue = {
       const each =
         apart.length === 0
           ? ''
-          : `${have(apart)} addresses in other columns: run a command with --sheet for ${apart.length === 1 ? 'it' : 'each'}`;
+          : `${have(apart)} addresses, but not all of these columns: run a command with --sheet for ${apart.length === 1 ? 'it' : 'each'}`;
       return `using the sheet ${shownCell(sheet)}${together}${each}`;
     },
   }),

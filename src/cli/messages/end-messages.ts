@@ -39,7 +39,10 @@ export function verdictOf(
   });
   const failed = columns.reduce((sum, { buckets }) => sum + buckets.failed, 0);
   const nets = [credits.email, credits.phone].flatMap((each) => (each ? [each.net] : []));
-  const paid = nets.includes(null) ? null : nets.reduce<number>((sum, net) => sum + (net ?? 0), 0);
+  const isOver = summary.already_finished === true;
+  const sum = nets.includes(null) ? null : nets.reduce<number>((sum, net) => sum + (net ?? 0), 0);
+  // Another process has paid for what it tells again.
+  const paid = isOver ? 0 : sum;
   const parts = [
     ...(suspect ? ['suspect'] : []),
     ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
@@ -49,7 +52,7 @@ export function verdictOf(
     ...(service === 'local' || paid === null
       ? []
       : [paid === 0 ? 'nothing paid' : counted(paid, 'credit')]),
-    ...(service === 'local' || !earlier
+    ...(service === 'local' || isOver || !earlier
       ? []
       : [`${counted(earlier.email + earlier.phone, 'credit')} by earlier runs`]),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),

@@ -152,13 +152,15 @@ export function countryLines({
 }
 
 export function describeEstimate(estimate: Estimate): readonly string[] {
-  const { rows, limit, email, phone, balance } = estimate;
+  const { rows, limit, email, phone, balance, unfinished } = estimate;
+  // It would send nothing: what it needs is not known.
+  const isStopped = unfinished?.action === 'stop';
   const first = limit === undefined ? '' : ` of at most ${grouped(limit)}`;
   return [
     `dry run: ${counted(rows, 'row')}${first} read, nothing is sent`,
-    ...describeType('email', email, balance?.email),
-    ...describeType('phone', phone, balance?.phone),
-    ...(email && phone
+    ...describeType('email', email, balance?.email, isStopped),
+    ...describeType('phone', phone, balance?.phone, isStopped),
+    ...(email && phone && !isStopped
       ? [`credits in all: ${grouped(email.credits + phone.credits)} at most`]
       : []),
     ...countryLines(estimate),
@@ -207,6 +209,7 @@ function describeType(
   name: string,
   type: TypeEstimate | null,
   balance: number | undefined,
+  isStopped: boolean,
 ): readonly string[] {
   if (!type) return [];
   const reasons = Object.entries(type.not_submitted).map(
@@ -215,8 +218,12 @@ function describeType(
   return [
     `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')})${type.from_history > 0 ? `, ${grouped(type.from_history)} of them in the history` : ''}`,
     ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
-    `${name} batches: ${describeGroups(type.groups)}`,
-    `${name} credits: ${describePrice(type.credits, balance)}`,
+    ...(isStopped
+      ? []
+      : [
+          `${name} batches: ${describeGroups(type.groups)}`,
+          `${name} credits: ${describePrice(type.credits, balance)}`,
+        ]),
   ];
 }
 
