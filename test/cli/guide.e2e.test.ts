@@ -1080,6 +1080,8 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(stopped.code, stopped.seen).toBe(2);
     expect(await paid(service)).toBe(0);
     expect(await readFile(join(folder, 'list.verified.csv'), 'utf8')).toBe('of the last run');
+    // No history is begun for it.
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'list.verified.csv']);
     const again = await answer('y\r');
     expect(again.code, again.seen).toBe(0);
     expect(eventsOf(again, 'paid_again')).toMatchObject([

@@ -40,6 +40,7 @@ const figures = [
   { figure: 'unique addresses', form: 'whole' },
   { figure: 'from earlier runs', form: 'whole' },
   { figure: 'credits', form: 'whole' },
+  { figure: 'credits (free)', form: 'whole' },
   { figure: 'by the balance', form: 'part' },
   { figure: 'after refunds of', form: 'part' },
 ] as const;
@@ -109,7 +110,7 @@ function typeFigures(
   return [
     ['unique addresses', addresses],
     ...seldom('from earlier runs', known),
-    ['credits', credits?.net ?? null],
+    [summary.service === 'local' ? 'credits (free)' : 'credits', credits?.net ?? null],
     // Other jobs, and credits bought meanwhile, count in the balance.
     ...seldom('by the balance', credits?.source === 'balance_difference' ? (credits.net ?? 0) : 0),
     ...seldom('after refunds of', credits?.refunded ?? 0),

@@ -114,7 +114,11 @@ export const runSentences = {
         ...(paidBatches > 0
           ? [`fetches the results of ${counted(paidBatches, 'paid batch')}`]
           : []),
-        ...(inDoubt > 0 ? [`asks what came of ${counted(inDoubt, 'launch')}`] : []),
+        ...(inDoubt > 0
+          ? [
+              `asks what came of ${counted(inDoubt, 'launch')} (repeated if ${inDoubt === 1 ? 'it' : 'they'} never arrived)`,
+            ]
+          : []),
         ...(waiting > 0 ? [`launches ${counted(waiting, 'more batch')} (at most ${price})`] : []),
       ];
       if (steps.length === 1) steps.push('writes the output');

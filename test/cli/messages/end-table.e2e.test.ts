@@ -34,6 +34,18 @@ function twoEmails(): Summary {
   };
 }
 
+it('calls the credits of the local service free', () => {
+  const columns = endColumns({ ...exampleSummary(), service: 'local' });
+  const named = columns.map(({ figures }) => [
+    figures.has('credits'),
+    figures.has('credits (free)'),
+  ]);
+  expect(named).toEqual([
+    [false, true],
+    [false, true],
+  ]);
+});
+
 describe('the end of a run on a terminal', () => {
   it('is a table, with a column for each verified one', () => {
     expect(endTable(endColumns(exampleSummary()), 80)).toBe(
