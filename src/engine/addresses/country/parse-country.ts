@@ -143,7 +143,7 @@ export function guessCountry(
   const other = otherName(text, wanted);
   if (other !== undefined) return { code: planHolders.get(other) ?? null, name: other };
   const letter = singleLetterCodes.get(wanted);
-  const doubled = /^\p{L}{3}$/u.test(wanted) ? wanted.replace(/(.)\1/u, '$1') : wanted;
+  const doubled = /^\p{L}{3}$/u.test(wanted) ? wanted.replace(/(.)\1/u, '$1') : '';
   const code =
     letter ?? nearestCode(wanted) ?? (doubled.length === 2 ? findCountry(doubled) : undefined);
   const line = countryNames.find((each) => each.startsWith(code ?? ' '));
