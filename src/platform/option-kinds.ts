@@ -171,6 +171,7 @@ function inWords(schema: z.core.JSONSchema.BaseSchema): string {
   if (words) return `one of ${words.join(', ')}`;
   if (schema.format === 'date-time') return 'a time, such as 2026-11-21T03:00:00Z';
   if (type === 'boolean') return 'true or false';
+  if (type === 'null') return 'null';
   if (type === 'integer' && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER)
     return `a whole number from ${minimum} to ${maximum}`;
   if (type === 'integer') return `a whole number of ${minimum} or more`;

@@ -14,6 +14,8 @@ import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { inScope, publish, codeOf, ObservedRun } from '../../platform/observability.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { mayHaveLaunched } from '../batches/batch-state.js';
 import { batchStage } from '../batches/claim.js';
 import { LaunchNotes } from '../driver/collect-launched.js';
 import type { EnrichedRow, OpenFields, RowStream, SureFields } from './enriched-row.js';
@@ -122,6 +124,8 @@ export class Verify extends PatientDuplex {
   /** From the first row on. */
   #run: ObservedRun | undefined;
   #hasFailed = false;
+  /** Whether something was launched that no history keeps. */
+  #isPaid = false;
   readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
   readonly #notes: LaunchNotes;
   readonly #deletions: SettledDeletions | undefined;
@@ -159,6 +163,7 @@ export class Verify extends PatientDuplex {
         inRun: (work) => (this.#run ? inScope({ run: this.#run.id }, work) : work()),
         onBatch: (progress) => {
           this.#deletions?.note(progress);
+          this.#isPaid ||= options.history === undefined && mayHaveLaunched(progress.state);
           onBatch?.(progress);
           onProgress?.(batchStage(progress));
         },
@@ -187,6 +192,8 @@ export class Verify extends PatientDuplex {
       this.#run?.finish({ rows: this.#count?.rowsOut ?? 0, hasFailed: this.#hasFailed });
     });
     const fail = (error: Error): void => {
+      // The same rows in another stream would be paid again.
+      if (this.#isPaid && isSluiceError(error)) Object.assign(error, { retryable: false });
       // Paid rows come out before the error that explains the missing ones.
       if (error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
       else this.destroy(error);

@@ -3,7 +3,7 @@ import { PassThrough, Readable, Writable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ConfigurationError } from '../../../../src/platform/errors/errors.js';
+import { ConfigurationError, DeadlineError } from '../../../../src/platform/errors/errors.js';
 import type { Row } from '../../../../src/lists/rows/chunks/object-chunk.js';
 import type { VerifyOptions } from '../../../../src/engine/streams/stream-options.js';
 import { verify } from '../../../../src/engine/streams/verify.js';
@@ -494,5 +494,21 @@ describe('an export that stays broken', () => {
     expect(client.ledger).toHaveLength(300);
     // It is owed: the batch stays on the service.
     expect([...client.batches.keys()]).toEqual([spoilt]);
+  });
+});
+
+describe('an error that may pass', () => {
+  test.each([
+    ['prepareBatch', true],
+    ['exportBatch', false],
+  ] as const)('of %s is retryable: %j', async (operation, retryable) => {
+    const client = faulty((request) =>
+      request.operation === operation
+        ? { commits: false, error: new DeadlineError('away', { code: 'service_unavailable' }) }
+        : undefined,
+    );
+    const work = pipeline(countRows(3, numberedRow).rows, quick({ client }), keep([]));
+    expect(await caught(work)).toMatchObject({ code: 'service_unavailable', retryable });
+    expect(client.ledger).toHaveLength(retryable ? 0 : 3);
   });
 });
