@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { ClaimRevokedError } from '../../../../src/engine/batches/claim.js';
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
 import {
   findPostgresRuns,
@@ -11,7 +10,7 @@ import { StoreConnection } from '../../../../src/engine/stores/postgres/store-co
 import { createTestClock } from '../../../../src/testing/test-clock.js';
 import { startCountingProxy } from '../../../lists/sql/harness/counting-proxy.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
-import { rejection } from '../../../lists/sql/harness/rejection.js';
+import { expectExit, rejection } from '../../../lists/sql/harness/rejection.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/harness/new-name.js';
 import { planEntry } from '../example-entries.js';
@@ -111,7 +110,7 @@ describe('a run whose database', () => {
         expect(refused).toMatchObject({ code: 'store_restored' });
         expect(refused.message).toContain('was restored, or another server has taken its place');
         // Whatever starts the processes starts another, which asks the service first.
-        expect(exitCodeOf(refused)).toBe(7);
+        expectExit(refused, 7);
       }
       expect(claim.revoked?.aborted).toBe(true);
     }
@@ -245,7 +244,7 @@ test.each([
     async () => postgresStore({ connectionString, ...options }).look(),
   ]) {
     const error = await rejection(look());
-    expect(exitCodeOf(error)).toBe(2);
+    expectExit(error, 2);
     expect(error).toMatchObject({ code: 'state_damaged' });
     expect(error.message).toContain(`DROP SCHEMA "${schema}" CASCADE`);
   }

@@ -1,11 +1,10 @@
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { migrationSql } from '../../../../src/engine/stores/postgres/schema.js';
 import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import { makeCertificate } from '../../../servers/make-certificate.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
-import { rejection } from '../../../lists/sql/harness/rejection.js';
+import { expectExit, rejection } from '../../../lists/sql/harness/rejection.js';
 import { urlOf, newName } from '../../../lists/sql/harness/new-name.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { planEntry } from '../example-entries.js';
@@ -37,7 +36,7 @@ describe('a run in PostgreSQL', () => {
     const refused = await rejection(
       liveThrough({ connectionString: urlOf(user, inject('postgresUrl')), schema }),
     );
-    expect(exitCodeOf(refused)).toBe(2);
+    expectExit(refused, 2);
     expect(refused.message).toMatch(/^cannot use the store of run "t_\w+" in .*permission denied/);
     expect(refused.message).not.toContain('geheim');
     await askPostgres(`CREATE SCHEMA ${schema} AUTHORIZATION ${user}`);
@@ -107,7 +106,7 @@ describe('a run in PostgreSQL', () => {
     url.port = '1';
     const options = { connectionString: url.href, run: 'r', giveUpAfterMs: 500 };
     const error = await rejection(openStore(options));
-    expect(exitCodeOf(error)).toBe(7);
+    expectExit(error, 7);
     expect(error).toMatchObject({ code: 'store_unavailable' });
     expect(error.message).toMatch(
       /^cannot reach the store of run "r" in postgres:\/\/postgres@127.0.0.1:1\/postgres \(nothing listens there\); gave up after 1 s$/,

@@ -97,7 +97,7 @@ export const mariadb: Database = {
           // The server looks again only when nobody has asked for a tenth of a second.
           await setTimeout(150);
           const waiting =
-            "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
+            'SELECT 1 FROM information_schema.INNODB_LOCK_WAITS JOIN information_schema.INNODB_TRX ON trx_id = blocking_trx_id WHERE trx_mysql_thread_id = CONNECTION_ID()';
           const [rows] = await session.query(waiting);
           return Array.isArray(rows) && rows.length > 0;
         },

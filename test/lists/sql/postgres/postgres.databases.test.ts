@@ -1,12 +1,11 @@
 import { inspect } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
 import { rowsSource, type Source } from '../../../../src/index.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startCountingProxy } from '../harness/counting-proxy.js';
 import { readAll } from '../harness/carry.js';
-import { rejection } from '../harness/rejection.js';
+import { expectExit, rejection } from '../harness/rejection.js';
 import { changeFirst } from '../harness/spoilt-sinks.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
@@ -89,7 +88,7 @@ describe('a URL with settings that the server refuses', () => {
     expect(error).toMatchObject({ code: 'invalid_option' });
     expect(error.message).toContain(words);
     const sink = postgresSink({ url: url.href, into: newName() });
-    expect(exitCodeOf(await rejection(sink.check?.(1) ?? Promise.resolve()))).toBe(2);
+    expectExit(await rejection(sink.check?.(1) ?? Promise.resolve()), 2);
   });
 });
 
@@ -301,11 +300,11 @@ describe('a table of PostgreSQL', () => {
     const sink = postgresSink({ url: pooler.url, into: 'pooled', key: 'id' });
     const error = await rejection((async () => sink.check(1))());
     expect(error.message).toContain('or a pool with pool_mode = session');
-    expect(exitCodeOf(error)).toBe(2);
+    expectExit(error, 2);
     const url = `${pooler.url}?options=-c%20work_mem%3D64MB`;
     const refused = await rejection(readAll(query('SELECT 1', url)));
     expect(refused.message).toContain('startup parameter');
-    expect(exitCodeOf(refused)).toBe(2);
+    expectExit(refused, 2);
   });
 });
 
@@ -335,7 +334,7 @@ describe('a row that a table drops without an error', () => {
     const run = { source: listOf(450), sink: place.sink({ key: 'id' }), email: ['email'] };
     const error = await rejection(verifying.run(run));
     expect(words.exec(error.message)?.[1]).toBe('400');
-    expect(exitCodeOf(error)).toBe(6);
+    expectExit(error, 6);
     expect(await countIn(place)).toBe(0);
     const charges = await verifying.charges();
     await place.ask(`DROP TRIGGER t ON ${place.table}`);
@@ -363,7 +362,7 @@ describe('a row that a table drops without an error', () => {
     const run = { source: listOf(2), sink: place.sink({ key: 'id' }), email: ['email'] };
     const error = await rejection((await startVerifying()).run(run));
     expect(error.message).toContain('a trigger refuses a row; change what the input has');
-    expect(exitCodeOf(error)).toBe(2);
+    expectExit(error, 2);
   });
 
   test('is none that a trigger changes, or writes in a part of the transaction', async () => {

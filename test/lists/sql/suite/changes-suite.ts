@@ -1,10 +1,9 @@
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { rowsSentence } from '../../../../src/report/sentences/list-sentences.js';
 import { describe, expect, test, vi } from 'vitest';
 import type { RunProgress, Sink } from '../../../../src/index.js';
 import type { JoinedRows } from '../../../../src/lists/rows/sink.js';
 import { changeFirst } from '../harness/spoilt-sinks.js';
-import { rejection } from '../harness/rejection.js';
+import { expectExit, rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, DatabaseServer, Place } from './database.js';
 import { cellsOf, makePeople } from './people.js';
@@ -104,7 +103,7 @@ export function describeChanges(database: Database): void {
       const run = (await startVerifying()).run({ source, sink, email: ['email'] });
       const error = await rejection(run);
       expect(error).toMatchObject({ code: 'output_failed', fault: 'not_unique', column: 'id' });
-      expect(exitCodeOf(error)).toBe(6);
+      expectExit(error, 6);
     });
 
     test('are compared by the column that the query shows under another name', async () => {

@@ -1,10 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { rowsSource, run, streamRun, type RunProgress, type Sink } from '../../../../src/index.js';
 import { startCountingProxy } from '../harness/counting-proxy.js';
 import { readAll } from '../harness/carry.js';
-import { rejection } from '../harness/rejection.js';
+import { expectExit, rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, DatabaseServer } from './database.js';
 import { makePeople, verifyOwnRows } from './people.js';
@@ -83,7 +82,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
           { source: people, sink: place.sink({ url: url.href }) },
         ]) {
           const error = await rejection(verifying.run({ ...each, email: ['email'] }));
-          expect(exitCodeOf(error)).toBe(2);
+          expectExit(error, 2);
           expect(error.message).toContain(url.host + url.pathname);
         }
         expect(await verifying.client.listBatches()).toEqual([]);
@@ -206,7 +205,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
         }),
       );
       expect(error.message).toMatch(words);
-      expect(exitCodeOf(error)).toBe(2);
+      expectExit(error, 2);
       expect(await verifying.charges()).toBe(0);
       expect(await verifying.client.listBatches()).toEqual([]);
       expect(await place.ask(`SELECT * FROM ${schema}.people`)).toEqual([

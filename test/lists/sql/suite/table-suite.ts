@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { ConfigurationError, rowsSource, type Source } from '../../../../src/index.js';
 import { changeFirst, dieBehind } from '../harness/spoilt-sinks.js';
-import { rejection } from '../harness/rejection.js';
+import { expectExit, rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, Place, SinkOptions } from './database.js';
 import { cellsOf, countIn, makePeople } from './people.js';
@@ -17,7 +16,7 @@ async function refusalOf(
   const verifying = await startVerifying();
   const run = verifying.run({ source, sink: place.sink(options), email: ['email'] });
   const error = await rejection(run);
-  expect(exitCodeOf(error)).toBe(exitCode);
+  expectExit(error, exitCode);
   expect(await verifying.charges()).toBe(0);
   expect(await verifying.client.listBatches()).toEqual([]);
   return error;
@@ -267,7 +266,7 @@ export function describeTable({
         (failed: unknown) => failed,
       );
       if (error !== undefined) {
-        expect(exitCodeOf(error)).toBe(2);
+        expectExit(error, 2);
         expect(await verifying.client.listBatches()).toEqual([]);
         return;
       }

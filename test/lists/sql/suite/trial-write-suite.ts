@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSource, type Source } from '../../../../src/index.js';
-import { rejection } from '../harness/rejection.js';
+import { expectExit, rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 import type { Database, Place } from './database.js';
@@ -118,7 +117,7 @@ export function describeTrialWrite({ open, takes }: Database): void {
         expect(error).toMatchObject(each.error);
         if (each.named) expect(error.message).toMatch(each.named);
         expect(error.message).not.toContain('private');
-        expect(exitCodeOf(error)).toBe(2);
+        expectExit(error, 2);
         expect(await verifying.charges()).toBe(0);
         expect((await verifying.client.listBatches()).length).toBe(0);
         expect(await ask(`SELECT * FROM ${table}`)).toEqual([]);
