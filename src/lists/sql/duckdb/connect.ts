@@ -28,6 +28,8 @@ interface TextAppender {
 /** How long to wait for another process that has the file open, and how often it is tried. */
 const busyMs = 30_000;
 const busyPauseMs = 250;
+/** How long a file that is being made may look like none. */
+const makingMs = 1000;
 
 /** Its memory limit; more goes to disk beside the file. */
 const memoryLimit = '256MB';
@@ -106,7 +108,9 @@ async function whenClosed<Opened>(
     try {
       return await open();
     } catch (error) {
-      if (failureOf(error).isBusy !== true || waitedMs >= busyMs) throw error;
+      const { isBusy, words } = failureOf(error);
+      const patienceMs = isBusy === true ? busyMs : words === notDuckdb ? makingMs : 0;
+      if (waitedMs >= patienceMs) throw error;
       onBusy();
       await systemClock.sleep(busyPauseMs, signal);
     }
@@ -179,15 +183,15 @@ const systemWords = new Map([
   ['EACCES', 'permission denied'],
 ]);
 
+const notDuckdb =
+  "it is not a DuckDB database: other files are read with duckdb::memory: and a query such as SELECT * FROM 'list.parquet'";
+
 const heldElsewhere = /^IO Error: .*(?:lock|being used by another)/i;
 
 /** By family and first line, what may be shown; other messages may quote cells, or a password. */
 const known: readonly (readonly [RegExp, string])[] = [
   [heldElsewhere, 'another process has it open'],
-  [
-    /^IO Error: .*not a valid DuckDB database/i,
-    "it is not a DuckDB database: other files are read with duckdb::memory: and a query such as SELECT * FROM 'list.parquet'",
-  ],
+  [/^IO Error: .*not a valid DuckDB database/i, notDuckdb],
   [/^IO Error: .*version number/i, 'it was written by another version of DuckDB'],
   [/^IO Error: .*(?:No such file|does not exist)/i, 'file not found'],
   [/^IO Error: .*Permission denied/i, 'permission denied'],

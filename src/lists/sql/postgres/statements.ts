@@ -39,7 +39,7 @@ export const statements: Statements = {
     rowCount: 'rows',
     // IF NOT EXISTS does not see a table whose commit it waits for, and fails then.
     createBesideOthers: (create) =>
-      `DO $sluice$ BEGIN ${create}; EXCEPTION WHEN unique_violation OR duplicate_table THEN NULL; END $sluice$`,
+      `DO $sluice$ BEGIN ${create}; EXCEPTION WHEN unique_violation OR duplicate_table OR duplicate_object THEN NULL; END $sluice$`,
     replace: 'INSERT',
     onConflict:
       ' ON CONFLICT (target) DO UPDATE SET run = excluded.run, digest = excluded.digest, applied = excluded.applied, rows = excluded.rows, written_at = now()',

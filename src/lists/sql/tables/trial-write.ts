@@ -191,9 +191,9 @@ export async function trySamples<Database extends Connection>(
     const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
     const planned = await plan(connection, opening);
     for (const each of noticesOf(planned, reading, access.into)) columns.onNotice?.(each);
-    const tried = async (): Promise<void> => {
-      const writing = await access.stage(connection, planned, opening, patienceMs);
-      const exists = planned.mode === 'upsert' || planned.mode === 'update';
+    const tryPlan = async (tried: TablePlan): Promise<void> => {
+      const writing = await access.stage(connection, tried, opening, patienceMs);
+      const exists = tried.mode === 'upsert' || tried.mode === 'update';
       const kinds = exists ? Math.max(...results.map((cells) => cells.length)) : 0;
       let start = 0;
       do {
@@ -207,7 +207,15 @@ export async function trySamples<Database extends Connection>(
     // Rows of this run that it may write again.
     const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
     if (!isOwn) {
-      await tried().catch((error: unknown) => {
+      const tried = tryPlan(planned).catch(async (error: unknown) => {
+        // Another run may have made the new table since.
+        if (planned.mode !== 'create') throw error;
+        await connection.query('ROLLBACK').catch(() => undefined);
+        const again = await plan(connection, opening).catch(() => undefined);
+        if (again === undefined || again.mode === 'create') throw error;
+        await tryPlan(again);
+      });
+      await tried.catch((error: unknown) => {
         if (access.failureOf(error).refusal?.kind !== 'locked') throw error;
         columns.onNotice?.(notice('lock_before_trial', { table: access.name }));
       });

@@ -7,6 +7,7 @@ import {
 import { AddressTable } from '../../../platform/hashing/address-table.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
+import { bufferOf } from '../../rows/values/print-value.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowValidator } from '../../rows/sink.js';
 import type { KindTally } from '../../rows/values/kind-tally.js';
@@ -70,8 +71,8 @@ export function createRowValidator(
       if (watches && cells) samples.watch(count, cells);
       if (!seen) continue;
       const keyCells = keyPositions.map((column) => {
-        const text = chunk.text(row, column);
-        if (typeof text !== 'string' || text === '') {
+        const text = keyText(chunk, row, column);
+        if (text === '') {
           return refuse(column, 'has no key: nothing is', 'missing');
         }
         return isCaseless(column) ? text.toLowerCase() : text;
@@ -79,6 +80,15 @@ export function createRowValidator(
       seen.add(keyCells);
     }
   };
+}
+
+/** A cell as it is compared with other keys: bytes may be no text. */
+function keyText(chunk: RowChunk, row: number, column: number): string {
+  const text = chunk.text(row, column);
+  if (typeof text === 'string') return text;
+  const cell = chunk.value?.(row, column);
+  // No text has a NUL.
+  return cell instanceof Uint8Array ? `\0${bufferOf(cell).toString('hex')}` : '';
 }
 
 /** Digits that change as a number: of a phone number, a postcode, a long identifier. */

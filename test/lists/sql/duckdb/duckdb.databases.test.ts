@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index.js';
@@ -216,6 +216,20 @@ describe('a table in a DuckDB file', () => {
     await verifying.run({ source: one, sink, email: ['email'] });
     expect(await askDuckdb(path, 'SELECT email_valid FROM made')).toEqual([{ email_valid: true }]);
     expect(await verifying.charges()).toBe(1);
+  });
+
+  test('a file that another process is just making is waited for', async () => {
+    const path = join(await withFolder(), 'crm.duckdb');
+    await writeFile(path, 'the first half');
+    const asks = vi.spyOn(systemClock, 'sleep').mockImplementation(async () => {
+      asks.mockRestore();
+      await rm(path);
+      await askDuckdb(path, 'CREATE TABLE other AS SELECT 1 AS id');
+    });
+    const sink = duckdbSink({ url: path, into: 'made' });
+    expect((await (await startVerifying()).run({ source: one, sink, email: ['email'] })).rows).toBe(
+      1,
+    );
   });
 
   test('two rows whose keys a column takes for the same are refused before anything is sent', async () => {

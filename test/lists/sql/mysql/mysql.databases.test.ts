@@ -175,3 +175,17 @@ test.each([1000, 1010, 1100])(
     expect(await verifying.charges()).toBe(0);
   },
 );
+
+test('bytes that are no text are a key', async () => {
+  const { ask, sink, source, table } = await mariadb.open();
+  await ask(
+    `CREATE TABLE ${table} (id BINARY(3) PRIMARY KEY, email VARCHAR(80))`,
+    `INSERT INTO ${table} VALUES (x'00ff41', 'good1@sluice.test'), (x'00fe41', 'bad2@sluice.test')`,
+  );
+  const run = { source: source(`SELECT id, email FROM ${table}`), sink: sink({ key: 'id' }) };
+  await (await startVerifying()).run({ ...run, email: ['email'] });
+  expect(await ask(`SELECT hex(id) AS id, email_valid AS v FROM ${table} ORDER BY id`)).toEqual([
+    { id: '00FE41', v: 0 },
+    { id: '00FF41', v: 1 },
+  ]);
+});

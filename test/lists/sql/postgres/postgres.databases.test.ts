@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
+import { statements as postgresStatements } from '../../../../src/lists/sql/postgres/statements.js';
 import { rowsSource, type Source } from '../../../../src/index.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startCountingProxy } from '../harness/counting-proxy.js';
@@ -435,21 +436,35 @@ describe('runs that begin in one schema of PostgreSQL at the same time', () => {
     expect(await verifying.charges()).toBe(1);
   });
 
+  test('go on where another one has made the table of markers between a look and its own making', async () => {
+    const schema = newName();
+    await askPostgres(`CREATE SCHEMA ${schema}`);
+    // A type of that name is there, and no table: what the look of a run in the midst of it sees.
+    await askPostgres(`CREATE TYPE ${schema}.sluice_runs AS ENUM ('a')`);
+    const create = postgresStatements.markers.createBesideOthers?.(
+      `CREATE TABLE IF NOT EXISTS ${schema}.sluice_runs (id int)`,
+    );
+    expect(await askPostgres(create ?? '')).toEqual([]);
+  });
+
   test('write into the same new table, the second into what the first has made', async () => {
     const place = await postgres.open();
     const { table } = place;
     const verifying = await startVerifying();
-    let made: { readonly done: Promise<void> } | undefined;
+    const create = `CREATE TABLE ${table} AS SELECT 2 AS id, 'good2@sluice.test' AS email; ALTER TABLE ${table} ADD PRIMARY KEY (id)`;
+    const rehearsed = await commitWhenAwaited(create);
+    let written = rehearsed;
     await verifying.run({
       source: rowsSource([{ id: 1, email: 'good1@sluice.test' }]),
       sink: changeFirst(place.sink({ key: 'id' }), async () => {
-        made = await commitWhenAwaited(
-          `CREATE TABLE ${table} AS SELECT 2 AS id, 'good2@sluice.test' AS email; ALTER TABLE ${table} ADD PRIMARY KEY (id)`,
-        );
+        await rehearsed.done;
+        await askPostgres(`DROP TABLE ${table}`);
+        written = await commitWhenAwaited(create);
       }),
       email: ['email'],
     });
-    await made?.done;
+    await written.done;
+    expect(written).not.toBe(rehearsed);
     expect(await askPostgres(`SELECT id, email_valid FROM ${table} ORDER BY id`)).toEqual([
       { id: 1, email_valid: true },
       { id: 2, email_valid: null },
