@@ -147,8 +147,7 @@ async function readLaunched(
   const matched = await matchExport(open, addresses, { type: group.type, outcomes });
   const keep = async (): Promise<void> => {
     const found = outcomesOf(matched, launched, outcomes);
-    const atMs = Date.now();
-    await history.keepLaunched(launched, { atMs, outcomes, outcomeOf: (index) => found[index] });
+    await history.keepLaunched(launched, { outcomes, outcomeOf: (index) => found[index] });
   };
   return { ...tallyOf(matched), keep };
 }

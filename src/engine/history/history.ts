@@ -197,7 +197,8 @@ export class History implements ResultHistory {
       const { word0, word1, word2, word3 } = this.#hash;
       hashes.push({ word0, word1, word2, word3 });
     }
-    for (const frame of launchedFrames({ batchUuid, group, run }, hashes)) {
+    const launchedAtMs = this.#clock.wallNow();
+    for (const frame of launchedFrames({ batchUuid, group, run, launchedAtMs }, hashes)) {
       await this.#contents.append(frame);
     }
   }
@@ -224,13 +225,14 @@ export class History implements ResultHistory {
   }
 
   async keepLaunched(batch: LaunchedBatch, launched: LaunchedResults): Promise<void> {
-    const { batchUuid } = batch;
-    const adding = this.#contents.adding({ batchUuid, atMs: launched.atMs }, launched.outcomes);
+    const { batchUuid, launchedAtMs: atMs } = batch;
+    const adding = this.#contents.adding({ batchUuid, atMs }, launched.outcomes);
     let index = 0;
     for (const hash of batch.hashes()) {
       const outcome = launched.outcomeOf(index);
       index += 1;
-      if (outcome !== undefined && adding.add(hash, outcome)) await adding.send();
+      if (outcome === undefined || this.#hasNewer(hash, atMs)) continue;
+      if (adding.add(hash, outcome)) await adding.send();
     }
     await adding.send();
     await this.dropLaunch(batchUuid);

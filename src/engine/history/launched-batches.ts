@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { HashWords } from '../../platform/hashing/address-table.js';
-import type { BatchGroup } from '../addresses/address.js';
 import type { LaunchedBatch } from '../plan/result-cache.js';
 import { countryCodes } from '../../contract/countries.js';
 import { verificationTypes } from '../../contract/enums.js';
@@ -14,6 +13,7 @@ const launchedMeta = z.object({
     type: z.enum(verificationTypes),
     country: z.enum(countryCodes),
     run: z.string().optional(),
+    launchedAtMs: z.number(),
   }),
 });
 /** A frame that precedes a stream's first upload. */
@@ -21,9 +21,10 @@ const uploadsMeta = z.object({ uploads: z.string() });
 /** Its results are among the entries, or will never arrive. */
 const overMeta = z.object({ over: z.string() });
 
+type LaunchNote = Omit<LaunchedBatch, 'addresses' | 'hashes'>;
+
 interface Launched {
-  readonly group: BatchGroup;
-  readonly run: string | undefined;
+  readonly note: LaunchNote;
   readonly entries: Uint32Array[];
 }
 
@@ -64,10 +65,11 @@ export class LaunchedBatches {
     }
     const parsed = launchedMeta.safeParse(meta);
     if (!parsed.success) return false;
-    const { batchUuid, run, ...group } = parsed.data.launched;
-    const known = this.#batches.get(batchUuid);
+    const { type, country, run, ...noted } = parsed.data.launched;
+    const known = this.#batches.get(noted.batchUuid);
+    const note = { ...noted, group: { type, country }, run };
     if (known) known.entries.push(entries);
-    else this.#batches.set(batchUuid, { group, run, entries: [entries] });
+    else this.#batches.set(note.batchUuid, { note, entries: [entries] });
     return true;
   }
 
@@ -82,11 +84,9 @@ export class LaunchedBatches {
 
   /** Gives batches without an owner to this one, those that it wants. */
   takeOver(owner: object, isWanted: (batch: LaunchedBatch) => boolean): readonly LaunchedBatch[] {
-    const wanted = [...this.#batches].flatMap(([batchUuid, { group, run }]) => {
+    const wanted = [...this.#batches].flatMap(([batchUuid, { note }]) => {
       const batch = {
-        batchUuid,
-        group,
-        run,
+        ...note,
         addresses: this.#addresses(batchUuid),
         hashes: () => this.#hashes(batchUuid),
       };
@@ -114,9 +114,8 @@ export class LaunchedBatches {
   /** The frames that a rewritten file needs, without some addresses. */
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
     for (const runId of this.#uploads) yield uploadsFrame(runId);
-    for (const [batchUuid, { group, run }] of this.#batches) {
-      const hashes = [...this.#hashes(batchUuid)].filter(isKept);
-      yield* launchedFrames({ batchUuid, group, run }, hashes);
+    for (const [batchUuid, { note }] of this.#batches) {
+      yield* launchedFrames(note, [...this.#hashes(batchUuid)].filter(isKept));
     }
   }
 
@@ -142,10 +141,10 @@ export function uploadsFrame(runId: string): Frame {
 }
 
 export function* launchedFrames(
-  { batchUuid, group, run }: Pick<LaunchedBatch, 'batchUuid' | 'group' | 'run'>,
+  { group, ...noted }: LaunchNote,
   hashes: readonly HashWords[],
 ): Generator<Frame> {
-  const meta = { launched: { batchUuid, ...group, run } };
+  const meta = { launched: { ...noted, ...group } };
   for (let from = 0; from === 0 || from < hashes.length; from += maxFrameEntries) {
     const part = hashes.slice(from, from + maxFrameEntries);
     const entries = new Uint32Array(part.length * entryWords);

@@ -33,6 +33,8 @@ export interface LaunchedBatch {
   readonly group: BatchGroup;
   /** The state directory of the run that launched it, and may resume; `undefined` for a stream. */
   readonly run?: string | undefined;
+  /** When its launch was noted, in ms since the epoch: its results count from then, whenever they are fetched. */
+  readonly launchedAtMs: number;
   readonly addresses: number;
   /** The hashes of its addresses under the history's seed. */
   hashes(): Iterable<HashWords>;
@@ -40,8 +42,6 @@ export interface LaunchedBatch {
 
 /** The results of a batch of which only hashes are known. */
 export interface LaunchedResults {
-  /** When they were fetched, in ms since the epoch. */
-  readonly atMs: number;
   readonly outcomes: OutcomeTable;
   /** By address number; `undefined` without a sure result. */
   outcomeOf(index: number): number | undefined;

@@ -383,3 +383,33 @@ it('has the age of a result from the clock it is given', async () => {
   expect(ask(patient, ['a'])).toEqual({ a: 'good' });
   expect(systemClock.wallNow()).toBeLessThan(daysLater(31).wallNow());
 });
+
+it('collected results count from their launch, whenever they are fetched, and replace no newer ones', async () => {
+  const history = await open();
+  async function* keys(): AsyncGenerator<string> {
+    yield* ['ann@x.example', 'bob@x.example'];
+  }
+  const note = {
+    batchUuid: 'late',
+    group: { type: 'email', country: 'US' },
+    keys: keys(),
+  } as const;
+  await history.noteLaunch(note, {});
+  await history.close();
+  const later = await open({ clock: daysLater(20) });
+  await keep(later, 'newer', { 'ann@x.example': 'wrong' }, daysLater(10).wallNow());
+  const outcomes = new OutcomeTable();
+  const valid = outcomes.idOfRecord('email', record.valid);
+  for (const launched of later.takeLaunched({})) {
+    await later.keepLaunched(launched, { outcomes, outcomeOf: () => valid });
+  }
+  await later.close();
+  const at = async (days: number): Promise<unknown> => {
+    const asked = await open({ clock: daysLater(days) });
+    const answers = ask(asked, ['ann@x.example', 'bob@x.example']);
+    await asked.close();
+    return answers;
+  };
+  expect(await at(29)).toEqual({ 'ann@x.example': 'bad', 'bob@x.example': 'good' });
+  expect(await at(31)).toEqual({ 'ann@x.example': 'bad', 'bob@x.example': undefined });
+});
