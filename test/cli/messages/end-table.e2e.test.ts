@@ -194,10 +194,13 @@ describe('a run', () => {
         column: 'home',
         figures: { rows: 4, verified: 2, valid: 2, wrong: 0, unknown: 0, empty: 2 },
       },
-      { column: 'all emails', figures: { verified: 5, 'unique addresses': 4, credits: 4 } },
+      {
+        column: 'all emails',
+        figures: { verified: 5, 'unique addresses': 4, 'credits (free)': 4 },
+      },
       {
         column: 'mobile',
-        figures: { verified: 1, no_record: 1, 'unique addresses': 2, credits: 1 },
+        figures: { verified: 1, no_record: 1, 'unique addresses': 2, 'credits (free)': 1 },
       },
     ]);
     expect(eventsOf(ended, 'outputs')).toMatchObject([{ outputs: [{ name: 'out.csv', rows: 4 }] }]);

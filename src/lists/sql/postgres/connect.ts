@@ -241,7 +241,7 @@ function placeOf(error: unknown): Partial<Refusal> {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
   // A trigger has lines, too, of its own text.
   const copied = where.split('\n').find((context) => context.startsWith('COPY ')) ?? '';
-  const [, line, cell] = /.*, line (\d+)(?:, column ([^:"]+))?/.exec(copied) ?? [];
+  const [, line, cell] = /^COPY .*, line (\d+)(?:, column ([^:"]+))?/.exec(copied) ?? [];
   const named = error instanceof Error && 'column' in error ? error.column : undefined;
   const column = cell ?? (typeof named === 'string' ? named : undefined);
   return { column, ...(line !== undefined && { row: Number(line) }) };
