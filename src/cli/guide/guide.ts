@@ -22,7 +22,8 @@ import {
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import { findOtherRuns, findStatus } from '../job/questions.js';
+import { findOtherRuns } from '../job/paid-again.js';
+import { findStatus } from '../job/questions.js';
 import { message } from '../messages/catalogue.js';
 import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { ask, isInteractive, type Person } from '../terminal/ask-person.js';

@@ -15,12 +15,12 @@ import {
 import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
 import {
   agreeToPayAgain,
-  askAboutColumns,
   findPaidOutput,
   isAskedAboutPaid,
   paidElsewhere,
   type PaidOutput,
-} from './questions.js';
+} from './paid-again.js';
+import { askAboutColumns } from './questions.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';

@@ -3,30 +3,17 @@ import {
   type RunOptions,
   abandonRun,
   describeStatus,
-  findRuns,
   isSluiceError,
   readRunStatus,
   type RunStatus,
-  type Sink,
 } from '../../index.js';
-import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
-import { showLocation } from '../../lists/location.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
 import { message, type FieldsOf, type Message, sentencesOf } from '../messages/catalogue.js';
 import { carriedMessage } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { counted, describeCredits } from '../../platform/text/shown-numbers.js';
-import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import {
-  asWritten,
-  isDatabase,
-  type Location,
-  nearHistory,
-  pathOf,
-} from '../endpoints/locations.js';
-import { emptyHistorySentence, keptSentence } from '../messages/sentences.js';
+import { keptSentence } from '../messages/sentences.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
 
 /**
@@ -184,171 +171,6 @@ async function deleteUploads(
 /** An unreadable run is dropped all the same. */
 export async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
   return readRunStatus(stateDir).catch(() => undefined);
-}
-
-export type PaidOutput = Omit<FieldsOf<'paid_again'>, 'addresses' | 'is_kept'>;
-
-/**
- * The output that a new run would replace or update, and pay for the same list again. Its history has nothing
- * of the list.
- *
- * @returns `undefined` where there is none, or the service is free
- */
-export async function findPaidOutput(
-  to: Location,
-  sink: Sink,
-  target: Target,
-  options: ParsedOptions<'history' | 'into' | 'key'>,
-): Promise<PaidOutput | undefined> {
-  if (target.kind === 'local') return undefined;
-  const path = options.text('history');
-  const near = path === undefined ? undefined : nearHistory(path);
-  const kept = {
-    history: path === undefined ? null : showLocation(path),
-    meant: near === undefined ? null : showLocation(near),
-  };
-  if (isDatabase(to)) {
-    // Without a key, a table that is there is refused.
-    const isWritten = options.has('key') && (await sink.hasWritten?.().catch(() => false)) === true;
-    return isWritten
-      ? { output: options.text('into') ?? '', is_updated: true, ...kept }
-      : undefined;
-  }
-  const file = pathOf(to);
-  const found = file === undefined ? undefined : await stat(file).catch(() => undefined);
-  if (file === undefined || !(found?.isFile() === true || found?.isDirectory() === true)) {
-    return undefined;
-  }
-  return { output: showLocation(file), is_updated: false, ...kept };
-}
-
-/** Also with `--quiet`: a person who repeats a finished command may expect it to resume. */
-export function paidAgain(paid: PaidOutput, addresses: number): Message {
-  const severity = paid.history === null ? 'notice' : 'warning';
-  return message('paid_again', { ...paid, addresses, is_kept: undefined }, severity);
-}
-
-export function isAskedAboutPaid(
-  options: ParsedOptions<'yes' | 'preflight' | 'retry-failed'>,
-): boolean {
-  return !(['yes', 'preflight', 'retry-failed'] as const).some((name) => options.has(name));
-}
-
-/**
- * Asks the person at the terminal, before anything is read, whether to write an output again and pay again.
- * Not asked where an unfinished run is resumed or dropped.
- *
- * @throws ConfigurationError when the person refuses
- */
-export async function agreeToPayAgain(
-  findPaid: () => Promise<PaidOutput | undefined>,
-  stateDir: string | undefined,
-  person: Person,
-  signal: AbortSignal,
-): Promise<void> {
-  const paid = isInteractive(person) ? await findPaid() : undefined;
-  if (!paid) return;
-  const { output, is_updated: isUpdated, history, meant } = paid;
-  const status = stateDir === undefined ? undefined : await findStatus(stateDir);
-  // Paid results that were not fetched are collected first.
-  if (status && (!status.isFinished || status.retry.exports > 0)) return;
-  const kept = history === null ? '' : ` ${emptyHistorySentence(history, meant)}.`;
-  const question = `${output} ${isUpdated ? 'has results' : 'is there'}.${kept} This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;
-  if (await agrees(question, person, signal)) return;
-  throw new ConfigurationError(
-    `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}${history === null ? 'add --history <file>' : 'name the history that has its results (--history)'}, so that a run pays only for what is new`,
-    { code: 'declined' },
-  );
-}
-
-/**
- * Unfinished runs of the list in this folder and beside the output that have paid for some of it, and which a
- * run with this state directory does not continue.
- */
-export async function findOtherRuns(
-  list: string,
-  stateDir: string | undefined,
-  cwd: string,
-): Promise<readonly RunStatus[]> {
-  const beside = stateDir === undefined ? [] : [dirname(stateDir)];
-  const folders = new Map([cwd, ...beside].map((folder) => [resolve(folder), folder]));
-  const found = await Promise.all(
-    [...folders.values()].map(async (folder) => findRuns(folder).catch(() => [])),
-  );
-  return found.flat().flatMap((each) => {
-    if (!('status' in each)) return [];
-    const { status } = each;
-    const { isFinished, input, service, launchedCredits } = status;
-    const isOther = stateDir === undefined || resolve(status.stateDir) !== resolve(stateDir);
-    const isPaid = service !== 'local' && describeCredits(launchedCredits) !== undefined;
-    return isOther && isPaid && !isFinished && input === list ? [status] : [];
-  });
-}
-
-/** What such runs have paid for the same columns: a run with another output pays for it again. */
-export async function paidElsewhere(
-  list: string,
-  { stateDir, cwd }: { readonly stateDir: string | undefined; readonly cwd: string },
-  target: Target,
-  options: ParsedOptions<'email' | 'phone'>,
-): Promise<readonly Message[]> {
-  const known = stateDir === undefined ? undefined : await findStatus(stateDir);
-  if (target.kind === 'local' || known?.isFinished === false) return [];
-  const columns = new Set(namesOf([...options.texts('email'), ...options.texts('phone')]));
-  const messages: Message[] = [];
-  for (const run of await findOtherRuns(list, stateDir, cwd)) {
-    const { email, phone } = (await optionsOfRun(run.stateDir)) ?? {};
-    const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
-    if (!isSame || run.service !== target.baseUrl) continue;
-    messages.push(
-      message('paid_elsewhere', {
-        state: asWritten(cwd, run.stateDir),
-        output: asWritten(cwd, run.output),
-        started_at: run.startedAt,
-        paid: describeCredits(run.launchedCredits) ?? '',
-      }),
-    );
-  }
-  return messages;
-}
-
-function namesOf(columns: readonly unknown[]): readonly string[] {
-  return columns.flatMap((name) => (typeof name === 'string' ? [name.trim().toLowerCase()] : []));
-}
-
-/**
- * Reports what is about to be paid for again, and asks the person at the terminal.
- *
- * @throws ConfigurationError when the person refuses
- */
-export async function agreeBesideOthers(
-  others: readonly Message[],
-  isAgreed: boolean,
-  person: Person,
-  reporter: Reporter,
-  signal: AbortSignal,
-): Promise<void> {
-  reporter.report(others);
-  if (others.length === 0 || isAgreed || !isInteractive(person)) return;
-  if (await agrees('Start this run, and pay for them again?', person, signal)) return;
-  throw new ConfigurationError('stopped; nothing was sent', { code: 'declined' });
-}
-
-/** Reported once the list is read and before anything is sent, unless an unfinished run is resumed. */
-export function withPaidAgain(
-  onProgress: RunOptions['onProgress'],
-  paid: () => PaidOutput | undefined,
-  report: (text: Message) => void,
-): NonNullable<RunOptions['onProgress']> {
-  let isResumed = false;
-  return (progress) => {
-    onProgress?.(progress);
-    if (progress.stage === 'going_on') isResumed = true;
-    const found = paid();
-    if (progress.stage !== 'read' || isResumed || progress.toSend === 0 || !found) return;
-    if (found.history !== null && progress.toSend < progress.addresses) return;
-    report(paidAgain(found, progress.toSend));
-  };
 }
 
 /** @throws ConfigurationError when there is nobody to ask */

@@ -18,16 +18,18 @@ import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
 import { keepMessages } from '../endpoints/output.js';
 import { waitLockOption } from '../options/store-options.js';
 import {
-  askAboutCarrying,
-  preflightOf,
   agreeBesideOthers,
-  droppedMessage,
-  dropOldRun,
-  type PaidOutput,
-  withPaidAgain,
-  findStatus,
   isAskedAboutPaid,
   paidAgain,
+  type PaidOutput,
+  withPaidAgain,
+} from './paid-again.js';
+import {
+  askAboutCarrying,
+  preflightOf,
+  droppedMessage,
+  dropOldRun,
+  findStatus,
 } from './questions.js';
 import { givenOptionsOfKeptRuns } from '../options/library-options.js';
 import { checkRules } from '../options/option-types.js';
@@ -230,11 +232,7 @@ export async function runDurably(
     return await run({
       ...shared,
       signal,
-      onProgress: withPaidAgain(
-        shared.onProgress,
-        () => paid,
-        (text) => reporter.report([text]),
-      ),
+      onProgress: withPaidAgain(shared.onProgress, () => paid, reporter),
       // The local service's data are in the state directory: it starts once this process holds it.
       client: async (servicePath) => {
         await begin();
@@ -291,11 +289,7 @@ export async function runShared(
   reporter.target(target);
   const paid = await findPaid();
   let connection: Connection | undefined;
-  const onProgress = withPaidAgain(
-    shared.onProgress,
-    () => paid,
-    (text) => reporter.report([text]),
-  );
+  const onProgress = withPaidAgain(shared.onProgress, () => paid, reporter);
   try {
     await run({
       ...shared,
