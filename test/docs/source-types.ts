@@ -19,9 +19,13 @@ function compilerOptions(): ts.CompilerOptions {
  * Compiles modules that are no files, as if they stood in the project's root.
  *
  * @param modules their texts by name
+ * @param more compiler options beside the project's
  */
-export function createProgram(modules: ReadonlyMap<string, string>): ts.Program {
-  const options = compilerOptions();
+export function createProgram(
+  modules: ReadonlyMap<string, string>,
+  more: ts.CompilerOptions = {},
+): ts.Program {
+  const options = { ...compilerOptions(), ...more };
   const files = ts.createCompilerHost(options, true);
   const texts = new Map([...modules].map(([name, text]) => [`${root}${name}`, text]));
   const host: ts.CompilerHost = {

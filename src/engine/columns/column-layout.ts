@@ -48,9 +48,9 @@ export interface ColumnOptions<
 }
 
 /** At least one column is verified; without one the compiler reports the last alternative. */
-export type ColumnChoice = PhoneColumns | EmailColumns;
+export type ColumnChoice = ColumnsOfNumbers | EmailColumns;
 
-interface PhoneColumns {
+interface ColumnsOfNumbers {
   /** Columns of phone numbers. */
   readonly phone: {};
 }

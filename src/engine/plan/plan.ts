@@ -180,25 +180,25 @@ export interface CountryOptions {
 
 /**
  * The service verifies for a country, emails too: one of these options gives it. Without one the compiler
- * reports the last alternative.
+ * reports the last alternative: from TypeScript 7 on the last by name, so names are in that order.
  */
-export type CountryChoice = CountryOfEmails | CountryFromNumbers | CountryByRow | CountryOfAllRows;
+export type CountryChoice = CountryByEmails | CountryByRow | CountryFromNumbers | CountryOfAllRows;
 
-interface CountryOfEmails {
+interface CountryByEmails {
   /** Target country of all emails, where no phone numbers are verified. */
   readonly emailCountry: {};
   /** Not used. */
   readonly phone?: readonly [] | undefined;
 }
 
-interface CountryFromNumbers {
-  /** Column of phone numbers whose calling codes say the target country row by row. */
-  readonly countryFrom: {};
-}
-
 interface CountryByRow {
   /** Column that holds the target country row by row. */
   readonly countryColumn: {};
+}
+
+interface CountryFromNumbers {
+  /** Column of phone numbers whose calling codes say the target country row by row. */
+  readonly countryFrom: {};
 }
 
 interface CountryOfAllRows {

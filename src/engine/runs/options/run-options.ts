@@ -201,16 +201,17 @@ export interface RunSettings<From extends SourceInput = SourceInput>
   readonly partitionFrom?: number | undefined;
 }
 
-type StateChoice = StateInStore | StateBesideSink | StateInFolder;
-
-interface StateInStore {
-  /** The store of the shared run. */
-  readonly store: SharedStore;
-}
+/** In the order of names, as is `CountryChoice`. */
+type StateChoice = StateBesideSink | StateByStore | StateInFolder;
 
 interface StateBesideSink {
   /** Where the enriched rows go: a path, or an `s3:` URL. */
   readonly sink: string | URL;
+}
+
+interface StateByStore {
+  /** The store of the shared run. */
+  readonly store: SharedStore;
 }
 
 interface StateInFolder {
