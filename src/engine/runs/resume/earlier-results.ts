@@ -3,7 +3,7 @@ import type { FileSystem } from '../../../platform/files/file-system.js';
 import { AddressTable, type HashWords } from '../../../platform/hashing/address-table.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
-import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
+import { type BatchState, isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
 import { groupNumber } from '../../addresses/address.js';
 import { collectLaunched, keysOf } from '../../driver/collect-launched.js';
@@ -207,25 +207,29 @@ class LaunchedElsewhere {
 }
 
 /**
- * Counts addresses of a run that is resumed which it has not launched, and another run with its history has
- * since.
+ * Counts addresses of a run that is resumed which it has not launched, or may not have, and another run with its
+ * history has since.
  */
 export async function paidSince(
   history: History,
   batches: readonly Batch[],
   { earlier, batches: states }: RunState,
 ): Promise<number> {
-  const elsewhere = new LaunchedElsewhere(history, uuidsOf([...earlier, { batches: states }]));
+  const own = uuidsOf([...earlier, { batches: states }]);
+  const elsewhere = new LaunchedElsewhere(history, own);
   const recall = history.recall(new OutcomeTable(), false);
   const hash = new KeyHash(history.seed);
   let count = 0;
   const look = async (batch: Batch): Promise<void> => {
     const state = states.get(batchLabel(batch))?.state;
     if (state?.stage === 'split') for (const part of await halveBatch(batch)) await look(part);
-    else if (!state || !mayHaveLaunched(state)) {
+    else if (!state || !mayHaveLaunched(state) || isLaunchInDoubt(state)) {
       for await (const key of keysOf(batch)) {
         hash.hash(groupNumber(batch.group), key);
-        if (recall.outcomeOf(hash) !== -1 || elsewhere.note(hash)) count += 1;
+        const isKnown = recall.outcomeOf(hash) !== -1;
+        // A launch in doubt may have arrived, and another run have collected it.
+        const isOwn = isKnown && own.has(recall.latest().origin.batchUuid);
+        if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
       }
     }
   };

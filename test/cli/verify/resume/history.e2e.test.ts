@@ -268,6 +268,32 @@ describe('what the run of another list has launched', () => {
     },
   );
 
+  it.each(['before', 'after'] as const)(
+    'is paid once where a kill took the answer to its launch, reset %s it was done',
+    async (when) => {
+      const lost = {
+        operation: 'launchBatch',
+        requests: [1],
+        when,
+        what: { reset: true },
+      } as const;
+      const { service } = await withService({ faults: { faults: [lost] } });
+      await list(10);
+      await writeFile(join(folder, 'other.csv'), await readFile(join(folder, 'list.csv')));
+      let kill = (): unknown => undefined;
+      countRequests(service, (request) => {
+        if (/^POST .*\/batch\/./.test(request)) kill();
+      });
+      const running = startSluice([...command, ...quick], { cwd: folder, env: connectTo(service) });
+      kill = () => running.child.kill('SIGKILL');
+      expect((await running.ended).code).toBeNull();
+      expect((await other(service)).code).toBe(0);
+      const resumed = await verify(service);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      await expectPaidOnce(service, 10);
+    },
+  );
+
   it('is not waited for where the list has none of it', async () => {
     const clock = new ServiceClock();
     const { service } = await withService({ clock, verifyDelayMs: 1000 });
