@@ -19,6 +19,7 @@ import {
 } from '../job/run-job.js';
 import {
   asWritten,
+  filesAmong,
   type Location,
   locationOf,
   pathOf,
@@ -26,7 +27,8 @@ import {
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import { filesAmong, prepareJob, type RunParts } from '../job/prepare-job.js';
+import type { RunParts } from '../job/job-end.js';
+import { prepareJob } from '../job/prepare-job.js';
 import { asksNetwork } from '../options/engine-options.js';
 import { print } from '../terminal/print.js';
 import { message, type Message } from '../messages/catalogue.js';

@@ -262,3 +262,8 @@ async function refuseUnquotedName(
     }
   }
 }
+
+/** The paths of files; none of standard input and output. */
+export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
+  return paths.filter((path): path is string => path !== undefined && path !== standard);
+}

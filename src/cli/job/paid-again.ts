@@ -5,6 +5,7 @@ import {
   findRuns,
   type RunOptions,
   type RunStatus,
+  type SharedStore,
   type Sink,
 } from '../../index.js';
 import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
@@ -59,6 +60,18 @@ export async function findPaidOutput(
     return undefined;
   }
   return { output: showLocation(file), is_updated: false, ...kept };
+}
+
+/** Whether others have begun the run; yes where their store does not answer. */
+export async function isJoined(
+  store: SharedStore | undefined,
+  options: ParsedOptions<'store'>,
+): Promise<boolean> {
+  if (!store) return options.has('store');
+  return store.look().then(
+    (begun) => begun !== undefined,
+    () => true,
+  );
 }
 
 /** Also with `--quiet`: a person who repeats a finished command may expect it to resume. */

@@ -1,13 +1,10 @@
 import { asksNetwork, engineOf } from '../options/engine-options.js';
-import { stat } from 'node:fs/promises';
 import { isInteractive, terminal, type Person } from '../terminal/ask-person.js';
 import {
   ConfigurationError,
-  type Estimate,
   type FilePermissions,
   type RunReports,
   type Sink,
-  type Summary,
   type ColumnChoice,
   type CountryChoice,
   type RunOptions,
@@ -17,13 +14,14 @@ import {
   agreeToPayAgain,
   findPaidOutput,
   isAskedAboutPaid,
+  isJoined,
   paidElsewhere,
   type PaidOutput,
 } from './paid-again.js';
+import { createEnd, type JobEnd, type RunParts } from './job-end.js';
 import { askAboutColumns } from './questions.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
-import { exitCodes } from '../process/exit-code.js';
 import { isHistoryNew, openHistory } from '../options/store-options.js';
 import {
   hiddenResults,
@@ -40,18 +38,17 @@ import {
   type ListEnds,
 } from '../endpoints/list-ends.js';
 import {
-  besideLocation,
+  filesAmong,
   findInputs,
   pathOf,
   isDatabase,
   locationOf,
-  removeAt,
   type Location,
   standard,
 } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { message, type Message } from '../messages/catalogue.js';
-import { limitMessages, type RunState, trialMessages } from '../messages/end-messages.js';
+import type { RunState } from '../messages/end-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { countryOptions } from '../guide/choose-country.js';
@@ -70,23 +67,19 @@ export interface Job {
   readonly findElsewhere: (stateDir: string | undefined) => Promise<readonly Message[]>;
   /** Called when the run begins: from then on this process holds the state directory. */
   readonly begin: () => Promise<void>;
-  readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
+  readonly reportSummary: JobEnd['reportSummary'];
 }
 
-export interface RunParts {
-  readonly run: RunState;
-  readonly reporter: Reporter;
-  readonly reports: RunReports;
-  /** Whether service and cost were shown and agreed to before. @default false */
-  readonly isCostShown?: boolean;
-}
-
-interface Prepared {
-  readonly job: Job;
+interface JobHistory {
   readonly history: Awaited<ReturnType<typeof openHistory>>;
+  /** Of a shared run, which opens it once it needs it. */
+  readonly opensLater?: () => ReturnType<typeof openHistory>;
+  readonly wasEmpty: boolean;
+}
+
+interface Prepared extends Pick<JobHistory, 'history'>, Pick<JobEnd, 'exitCode'> {
+  readonly job: Job;
   readonly sink: Sink;
-  /** Valid once its end was reported. */
-  readonly exitCode: () => number;
 }
 
 export async function prepareJob(
@@ -117,28 +110,14 @@ export async function prepareJob(
   }
   run.noMoreOpenThan = await ends.source.permissions?.();
   if (run.noMoreOpenThan) await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
-  const isEmpty = await isHistoryNew(options);
   const findPaid = async (): Promise<PaidOutput | undefined> =>
     // Anyone who joins a run pays for nothing again.
     isCostShown || (await isJoined(run.store, options))
       ? undefined
       : findPaidOutput(to, ends.sink, target, options);
   const agree = async (): Promise<void> =>
-    isAskedAboutPaid(options) && !options.has('dry-run')
-      ? agreeToPayAgain(
-          findPaid,
-          run.store ? undefined : stateDirectoryOf(to, input),
-          person,
-          signal,
-        )
-      : undefined;
-  // A new history is not begun for a run that is not started.
-  if (isEmpty) await agree();
-  const opens = async () => openHistory(options, target, signal);
-  const isOpenedLater =
-    run.store !== undefined && options.has('history') && !options.has('dry-run');
-  const history = isOpenedLater ? undefined : await opens();
-  if (!isEmpty && history?.size === 0) await agree();
+    agreeToPayAgain(findPaid, run.store ? undefined : stateDirectoryOf(to, input), person, signal);
+  const { history, opensLater, wasEmpty } = await openJobHistory(agree, run, target, input);
   const { reportSummary, exitCode, onProgress } = await createEnd(to, input, parts, {
     target,
     hasSuspect: maxUnknown !== undefined,
@@ -147,7 +126,7 @@ export async function prepareJob(
     shared: {
       ...sharedOptions(input, target, { ...ends, sink: reports.watch(sink) }),
       ...(history && { history }),
-      ...(isOpenedLater && { openHistory: opens }),
+      ...(opensLater && { openHistory: opensLater }),
       ...(maxUnknown && {
         maxUnknown: { ...maxUnknown, suspect: reports.watch(maxUnknown.suspect) },
       }),
@@ -163,7 +142,7 @@ export async function prepareJob(
     rowsBefore: async () => rowsOfOutput(sink, options),
     async findPaid() {
       const isUnknown = history?.size === 0 || history?.rowsBefore(ends.source) === undefined;
-      return isEmpty || (history && isUnknown) ? findPaid() : undefined;
+      return wasEmpty || (history && isUnknown) ? findPaid() : undefined;
     },
     async findElsewhere(stateDir) {
       // Two queries of a database have one name, and so have all pipes: they may be different lists.
@@ -178,6 +157,27 @@ export async function prepareJob(
     reportSummary,
   };
   return { job, history, sink: ends.sink, exitCode };
+}
+
+/** @param agree asks about what is paid for again, where the history has nothing */
+async function openJobHistory(
+  agree: () => Promise<void>,
+  { store }: RunState,
+  target: Target,
+  { options, signal }: CommandInput<VerifyOption>,
+): Promise<JobHistory> {
+  const isDry = options.has('dry-run');
+  const isAsked = isAskedAboutPaid(options) && !isDry;
+  const wasEmpty = await isHistoryNew(options);
+  // A new history is not begun for a run that is not started.
+  if (isAsked && wasEmpty) await agree();
+  const opens = async () => openHistory(options, target, signal);
+  if (store !== undefined && options.has('history') && !isDry) {
+    return { history: undefined, opensLater: opens, wasEmpty };
+  }
+  const history = await opens();
+  if (isAsked && !wasEmpty && history?.size === 0) await agree();
+  return { history, wasEmpty };
 }
 
 /**
@@ -217,77 +217,12 @@ async function reportMoreOpen(
   if (paths.length > 0) reporter.report([message('kept_open', { paths })]);
 }
 
-interface JobEnd {
-  readonly reportSummary: Job['reportSummary'];
-  readonly exitCode: Prepared['exitCode'];
-  readonly onProgress: NonNullable<RunOptions['onProgress']>;
-}
-
-/** Reports what a job does, and what it came to. */
-async function createEnd(
-  to: Location,
-  input: CommandInput<VerifyOption>,
-  { run, reporter, reports }: RunParts,
-  { target, hasSuspect }: { readonly target: Target; readonly hasSuspect: boolean },
-): Promise<JobEnd> {
-  const hasHistory = input.options.has('history');
-  const { limit } = givenOptions(input.options);
-  const bytesBefore = await sizeOf(to);
-  let stoppedBy: string | undefined;
-  let exitCode: number = exitCodes.done;
-  return {
-    exitCode: () => exitCode,
-    async reportSummary(figures) {
-      const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
-      const known = { isEmptied, stoppedBy };
-      if (!('dry_run' in figures)) {
-        const limited = limitMessages(figures, hasHistory);
-        const advice = reports.adviceOn(figures, known);
-        reporter.finished(figures, reports.endOf(figures, known), advice, limited);
-        if (hasSuspect && !figures.suspect) await removeSuspects(figures, input);
-      }
-      const { noMoreOpenThan } = run;
-      exitCode = (await reports.finished(figures, { noMoreOpenThan, ...known })).exit_code;
-    },
-    onProgress(progress) {
-      if (progress.stage === 'stopped') stoppedBy = progress.error.code;
-      reporter.progress(progress);
-      // A streaming run has reported it before.
-      if (progress.stage !== 'read' || progress.toSend === 0 || run.isStreaming) return;
-      const { rows } = progress;
-      reporter.report(trialMessages({ rows, limit, service: target.kind }, hasHistory));
-    },
-  };
-}
-
 function suppressLists(input: CommandInput<VerifyOption>): readonly Location[] {
   return (givenOptions(input.options).suppress ?? []).flatMap((list) =>
     typeof list === 'object' && 'source' in list && typeof list.source === 'string'
       ? locationOf(list.source, input)
       : [],
   );
-}
-
-/** Whether others have begun the run; yes where their store does not answer. */
-async function isJoined(
-  store: RunState['store'],
-  options: ParsedOptions<VerifyOption>,
-): Promise<boolean> {
-  if (!store) return options.has('store');
-  return store.look().then(
-    (begun) => begun !== undefined,
-    () => true,
-  );
-}
-
-/** A good output removes the suspect one. */
-async function removeSuspects(
-  { outputs }: Summary,
-  input: CommandInput<VerifyOption>,
-): Promise<void> {
-  for (const { name } of outputs) {
-    await removeAt(besideLocation(locationOf(name, input), '.suspect'));
-  }
 }
 
 /** @throws ConfigurationError where the output would replace a `--suppress` list */
@@ -307,11 +242,6 @@ async function refuseSuppressed(
       );
     }
   }
-}
-
-async function sizeOf(to: Location): Promise<number> {
-  const found = await stat(pathOf(to) ?? '').catch(() => undefined);
-  return found?.isFile() === true ? found.size : 0;
 }
 
 /** A missing variable must not bring the local service's verdicts into a database. */
@@ -365,9 +295,4 @@ function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
       { code: 'country_missing', option: 'country' },
     );
   }
-}
-
-/** The paths of files; none of standard input and output. */
-export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
-  return paths.filter((path): path is string => path !== undefined && path !== standard);
 }
