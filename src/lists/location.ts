@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError } from '../platform/errors/errors.js';
-import { checkValue, type Wanted } from '../platform/check-options.js';
+import { checkValue } from '../platform/check-options.js';
+import { url } from '../platform/option-kinds.js';
 import { isSameFile } from './files/outputs/output-path.js';
 
 /** The location of a list: its kind decides how it is read and written. */
@@ -27,10 +28,7 @@ const databases = new Map<string, DatabaseKind>([
 /** These schemes name a database without `//`, followed by a path. The others need a host. */
 const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
 
-const aLocation: Wanted = {
-  what: 'a path or a URL',
-  isRight: (value) => typeof value === 'string' || value instanceof URL,
-};
+const aLocation = { ...url, what: 'a path or a URL' };
 
 /**
  * What kind of place a name means: a path, or a URL (`file:`, `https:`, `s3:`, or that of a database).
@@ -39,17 +37,17 @@ const aLocation: Wanted = {
  */
 export function parseLocation(name: string | URL): ListLocation {
   checkValue('list', name, aLocation);
-  const url = String(name);
-  const [, scheme = '', hasHost] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(url) ?? [];
+  const text = String(name);
+  const [, scheme = '', hasHost] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(text) ?? [];
   const word = scheme.toLowerCase();
   const database = databases.get(word);
   if (database !== undefined && (hasHost !== undefined || pathKinds.includes(database))) {
-    return { kind: database, url };
+    return { kind: database, url: text };
   }
-  if (hasHost === undefined && typeof name === 'string') return { kind: 'file', path: url };
-  if (word === 'file') return { kind: 'file', path: pathOfFileUrl(url) };
-  if (word === 's3') return { kind: 's3', url };
-  if (word === 'https' || word === 'http') return { kind: 'web', url };
+  if (hasHost === undefined && typeof name === 'string') return { kind: 'file', path: text };
+  if (word === 'file') return { kind: 'file', path: pathOfFileUrl(text) };
+  if (word === 's3') return { kind: 's3', url: text };
+  if (word === 'https' || word === 'http') return { kind: 'web', url: text };
   // The rest is not printed: a password may follow a misspelt scheme.
   throw new ConfigurationError(
     `a URL that begins with ${scheme}: names no list: give a path, or a URL that begins with https:, s3:, postgres:, mysql:, sqlite: or duckdb:`,

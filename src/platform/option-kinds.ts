@@ -20,6 +20,11 @@ export const text: Wanted = {
   asText: { shown: '<text>', read: sameText },
 };
 
+export const url: Wanted = {
+  what: 'a URL',
+  isRight: (value) => isText(value) || value instanceof URL,
+};
+
 const column: AsText = { shown: '<column>', read: sameText };
 
 export const columnName: Wanted = { what: 'the name of a column', isRight: isText, asText: column };

@@ -3,7 +3,8 @@ import { createDispatcher } from '../../client/http/connections.js';
 import { isLoopbackHost } from '../../client/client-options.js';
 import { fileShape, type FileOptions } from '../files/file-format.js';
 import { inputSource } from '../files/file-source.js';
-import { checkOptions } from '../../platform/check-options.js';
+import { checkOptions, checkValue } from '../../platform/check-options.js';
+import { url } from '../../platform/option-kinds.js';
 import type { Source } from '../rows/source.js';
 import {
   remoteInput,
@@ -37,9 +38,13 @@ const connectTimeoutMs = 10_000;
  * console.log(source.name); // https://lists.example.com/contacts.csv
  * ```
  */
-export function httpSource(address: string, options: FileOptions & RemoteOptions = {}): Source {
+export function httpSource(
+  address: string | URL,
+  options: FileOptions & RemoteOptions = {},
+): Source {
+  checkValue('address', address, url);
   checkOptions(options, { ...fileShape, ...remoteShape });
-  const web = parseWebAddress(address);
+  const web = parseWebAddress(String(address));
   const object = httpObject(web, dispatcherFor(web.url));
   return inputSource(() => remoteInput(object, options), web.url.pathname, options);
 }

@@ -3,10 +3,11 @@ import { openFileReader, type ByteReader } from '../files/bytes/byte-reader.js';
 import { copyInput } from '../files/bytes/copy-input.js';
 import { permissionsOf } from '../files/outputs/output-path.js';
 import { checkOptions } from '../../platform/check-options.js';
-import { required, text } from '../../platform/option-kinds.js';
+import { required, text, url as aUrl } from '../../platform/option-kinds.js';
 import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
+import { textOfUrl } from './database-url.js';
 import type { Dialect, QueryRows, Relation } from './dialect.js';
 import { readingRefuser, type Refuse } from './database-failure.js';
 import {
@@ -22,11 +23,12 @@ import {
  */
 export function querySource<Database extends Connection>(
   dialect: Dialect<Database>,
-  options: { readonly url: string; readonly query: string },
+  options: { readonly url: string | URL; readonly query: string },
 ): Source<TableChunk> {
-  checkOptions(options, { url: required(text), query: required(text) });
-  const name = dialect.nameOf(options.url, 'read');
-  const file = dialect.fileOf?.(options.url);
+  checkOptions(options, { url: required(aUrl), query: required(text) });
+  const url = textOfUrl(options.url);
+  const name = dialect.nameOf(url, 'read');
+  const file = dialect.fileOf?.(url);
   const query = options.query.trim().replace(/;$/, '');
   const source = (
     openReader: (signal?: AbortSignal) => Promise<ByteReader>,
@@ -43,7 +45,7 @@ export function querySource<Database extends Connection>(
     source((signal) => openFileReader(path, name, signal));
   const ask = async (signal?: AbortSignal): Promise<ByteReader> => {
     signal?.throwIfAborted();
-    const connect = (): Promise<Database> => dialect.connect(options.url, 'read', signal);
+    const connect = (): Promise<Database> => dialect.connect(url, 'read', signal);
     const refuse = readingRefuser(name, dialect.failureOf, signal);
     return useConnection(connect, refuse, async (connection) => {
       const asTable = `(${query}\n)`;

@@ -217,6 +217,13 @@ describe('addresses and answers', () => {
     expect(() => httpSource(address)).toThrow(refused);
   });
 
+  it('may be a URL object, and nothing else', () => {
+    const { name } = httpSource(new URL('https://me:geheim@lists.example.com/a b.csv?key=geheim'));
+    expect(name).toBe('https://lists.example.com/a%20b.csv');
+    const refused = expect.objectContaining({ option: 'address' }) as Error;
+    expect(() => httpSource(5 as never)).toThrow(refused);
+  });
+
   it.each<[number, Record<string, string>, string]>([
     [404, {}, 'list not found'],
     [403, {}, 'credentials'],

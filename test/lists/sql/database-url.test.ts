@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from '../../../src/index.js';
-import { parseServerUrl } from '../../../src/lists/sql/database-url.js';
+import { parseServerUrl, textOfUrl } from '../../../src/lists/sql/database-url.js';
 
 describe('the URL of a server', () => {
   const parse = (text: string) => parseServerUrl(text, ['postgres', 'postgresql']);
@@ -29,5 +29,21 @@ describe('the URL of a server', () => {
       }),
     );
     expect(() => parse('ftp://me:geheim@h/')).toThrow(ConfigurationError);
+  });
+});
+
+describe('the URL of a database', () => {
+  test.each([
+    ['postgres://me:p%40ss@h/crm', 'postgres://me:p%40ss@h/crm'],
+    ['sqlite:ö 1.db', 'sqlite:ö 1.db'],
+    ['duckdb:100%25.db', 'duckdb:100%.db'],
+    ['file:///crm%20%C3%B6.db', '/crm ö.db'],
+  ])('may be an object, which encodes the path of a file: %s', (url, text) => {
+    expect(textOfUrl(new URL(url))).toBe(text);
+    expect(textOfUrl(text)).toBe(text);
+  });
+
+  test.each(['sqlite:100%.db', 'file:///a%2Fb.db'])('is refused where it is none: %s', (url) => {
+    expect(() => textOfUrl(new URL(url))).toThrow(ConfigurationError);
   });
 });

@@ -14,7 +14,7 @@ const duckdb = { ...connect, ...query, ...statements, ...tables };
 
 export interface DuckdbSourceOptions {
   /** `duckdb:path`, or the path itself; `duckdb::memory:` reads other files alone. */
-  readonly url: string;
+  readonly url: string | URL;
   /** One statement that returns rows and can be a subquery: `SELECT * FROM 'list.parquet'`. */
   readonly query: string;
 }
@@ -37,7 +37,7 @@ export function duckdbSource(options: DuckdbSourceOptions): Source {
 
 export interface DuckdbSinkOptions extends TableKeyOptions {
   /** `duckdb:path`, or the path itself; the file is created when missing. */
-  readonly url: string;
+  readonly url: string | URL;
   /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` for a name with a dot. */
   readonly into: string;
 }

@@ -13,7 +13,7 @@ const mysql = { ...connect, ...query, ...statements };
 
 export interface MysqlSourceOptions {
   /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */
-  readonly url: string;
+  readonly url: string | URL;
   /** One statement that returns rows and changes nothing: it runs in a read-only transaction. */
   readonly query: string;
 }
@@ -36,7 +36,7 @@ export function mysqlSource(options: MysqlSourceOptions): Source {
 
 export interface MysqlSinkOptions extends TableKeyOptions {
   /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */
-  readonly url: string;
+  readonly url: string | URL;
   /** Name of the table: `contacts`, or `crm.contacts` in another database of the server. */
   readonly into: string;
 }

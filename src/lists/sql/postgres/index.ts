@@ -19,7 +19,7 @@ const postgres = { ...connect, ...query, ...statements };
 
 export interface PostgresSourceOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */
-  readonly url: string;
+  readonly url: string | URL;
   /** One statement that returns rows and changes nothing: it runs in a read-only transaction. */
   readonly query: string;
 }
@@ -43,7 +43,7 @@ export function postgresSource(options: PostgresSourceOptions): Source {
 
 export interface PostgresSinkOptions extends TableKeyOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */
-  readonly url: string;
+  readonly url: string | URL;
   /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` for a name with a dot. */
   readonly into: string;
   /**

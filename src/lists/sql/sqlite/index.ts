@@ -13,7 +13,7 @@ const sqlite = { ...connect, ...query, ...statements };
 
 export interface SqliteSourceOptions {
   /** `sqlite:path`, or the path itself. */
-  readonly url: string;
+  readonly url: string | URL;
   /** One statement that returns rows and can be a subquery. */
   readonly query: string;
 }
@@ -36,7 +36,7 @@ export function sqliteSource(options: SqliteSourceOptions): Source {
 
 export interface SqliteSinkOptions extends TableKeyOptions {
   /** `sqlite:path`, or the path itself; the file is created when missing. */
-  readonly url: string;
+  readonly url: string | URL;
   /** Name of the table. */
   readonly into: string;
 }

@@ -11,11 +11,12 @@ import type {
   SinkWriting,
 } from '../../rows/sink.js';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
-import { columnNames, count, flag, required, text } from '../../../platform/option-kinds.js';
+import { columnNames, count, flag, required, text, url } from '../../../platform/option-kinds.js';
 import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { SourceReading } from '../../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, type Connection } from '../connection.js';
+import { textOfUrl } from '../database-url.js';
 import type { Dialect, DialectForm } from '../dialect.js';
 import { createRowValidator } from './validate-rows.js';
 import { checkingRefuser, openingRefuser, type Refuse } from '../database-failure.js';
@@ -41,10 +42,12 @@ export interface TableKeyOptions {
 /** How long to retry for another session's lock: paid results wait on disk. */
 const patienceMs = 10 * 60_000;
 
-interface TableSinkOptions extends TableKeyOptions, TableAddress {}
+interface TableSinkOptions extends TableKeyOptions, Omit<TableAddress, 'url'> {
+  readonly url: string | URL;
+}
 
 const sinkShape: OptionShape<TableSinkOptions> = {
-  url: required(text),
+  url: required(url),
   into: required(text),
   key: {
     what: 'the name of a column, or an array of such names',
@@ -66,7 +69,8 @@ export function tableSink<Database extends Connection>(
   given: TableSinkOptions,
 ): Sink {
   checkOptions(given, sinkShape);
-  const access = new TableAccess(dialect, given);
+  const address = { ...given, url: textOfUrl(given.url) };
+  const access = new TableAccess(dialect, address);
   const { name, refuse } = access;
   const { key = [], isUpdate } = given;
   let tally: KindTally | undefined;
@@ -108,7 +112,7 @@ export function tableSink<Database extends Connection>(
     async open(opening) {
       const { reading, permissions, onNotice, onTextColumn, signal } = opening;
       if (reading.hasNoRows === true) return noWriting;
-      const file = dialect.fileOf?.(given.url);
+      const file = dialect.fileOf?.(address.url);
       const isNew = file !== undefined && !(await exists(file));
       // Without a trial nothing is sent yet.
       const refuseOpening = tally ? openingRefuser(name, access.failureOf) : refuse;

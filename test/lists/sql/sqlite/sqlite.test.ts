@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSink, rowsSource } from '../../../../src/index.js';
@@ -12,6 +13,8 @@ import { startVerifying } from '../harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
 import { type Notice, noticeOf } from '../../../../src/platform/text/notices.js';
 import { sqlite } from './sqlite-database.js';
+import { askSqlite } from './ask-sqlite.js';
+import { sqliteSink, sqliteSource } from '../../../../src/lists/sql/sqlite/index.js';
 
 describeDatabase(sqlite);
 
@@ -201,4 +204,16 @@ describe('a table in an SQLite file', () => {
     expect(await ask(`SELECT id FROM ${table} ORDER BY id`)).toEqual([{ id: 1 }, { id: 2 }]);
     expect(await verifying.charges()).toBe(0);
   });
+});
+
+test('SQLite takes a URL object for a file, whatever is in its name', async () => {
+  const path = join(await withFolder(), 'ö 100%.db');
+  askSqlite(path, 'CREATE TABLE people (id INTEGER)', 'INSERT INTO people VALUES (7)', 'SELECT 1');
+  const source = sqliteSource({ url: pathToFileURL(path), query: 'select id from people' });
+  expect((await readAll(source)).map(([id]) => Number(id))).toEqual([7]);
+  const sink = sqliteSink({ url: pathToFileURL(path), into: 'people', key: 'id' });
+  expect(sink.name).toBe(`people in sqlite:${path}`);
+  const refused = expect.objectContaining({ option: 'url' }) as Error;
+  expect(() => sqliteSource({ url: 5 as never, query: 'select 1' })).toThrow(refused);
+  expect(() => sqliteSink({ url: undefined as never, into: 'people' })).toThrow(refused);
 });
