@@ -23,8 +23,8 @@ interface CollectOptions extends DriveSettings {
   readonly isWanted?: (batch: LaunchedBatch) => boolean;
   /** Called with the number of batches that are waited for, where there are some. */
   readonly onFound?: (batches: number) => void;
-  /** Called when a batch that a run has left takes longer than it may: it is not waited for any more. */
-  readonly onLate?: () => void;
+  /** Called when a batch that a run has left failed, is gone, or takes longer than it may: it has no results. */
+  readonly onLost?: () => void;
   /** Called with the names of uploads that may be left. */
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
 }
@@ -60,7 +60,7 @@ async function collect(
   } catch (error) {
     // A batch of another list that is stuck does not keep this one from its turn.
     if (!isSluiceError(error, 'deadline_exceeded')) throw error;
-    options.onLate?.();
+    options.onLost?.();
   }
   if (streams.length > 0) await deleteUploads(streams, launched, options);
 }
@@ -94,7 +94,7 @@ async function deleteUploads(
 
 async function collectAll(
   launched: readonly LaunchedBatch[],
-  { history, service, signal, ...settings }: CollectOptions,
+  { history, service, signal, onLost, ...settings }: CollectOptions,
 ): Promise<void> {
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
   const claims = new LocalClaims();
@@ -107,6 +107,7 @@ async function collectAll(
       leave: async (batch, state) => {
         const { batchUuid, run } = of(batch);
         if (state.stage === 'exported') return;
+        if (state.stage === 'failed' && run !== undefined) onLost?.();
         const isDeleted = state.stage !== 'failed' && run === undefined;
         const end = isDeleted ? await deleteBatch(service, batchUuid, { signal }) : 'gone';
         if (end !== 'launched') await history.dropLaunch(batchUuid);

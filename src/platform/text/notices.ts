@@ -412,11 +412,11 @@ export const notices = {
       `${counted(addresses, 'address')} of this list ${addresses === 1 ? 'was' : 'were'} launched by a run that is not finished (${runs.join(', ')}): waiting for the results, which are paid for and used from the history`,
   }),
   launched_elsewhere_late: define({
-    when: 'What that run has launched takes longer than `--batch-deadline`: this run pays for these addresses, too.',
+    when: 'What that run has launched failed, is gone from the service, or takes longer than `--batch-deadline`: this run pays for these addresses, too.',
     isWarning: true,
     example: { runs: ['leads.csv.sluice'] as readonly string[], addresses: 30 },
     sentence: ({ runs, addresses }) =>
-      `what the run in ${runs.join(', ')} has launched is not verified in time: this run pays for ${counted(addresses, 'address')} of it again, at most`,
+      `what the run in ${runs.join(', ')} has launched failed, is gone, or is not verified in time: this run pays for ${counted(addresses, 'address')} of it again, at most`,
   }),
   paid_since: define({
     when: 'Since this run stopped, another with its history has paid for some of its addresses.',

@@ -266,14 +266,18 @@ export async function planBesideOthers<Planned>(
   const { onProgress, ...settings } = run;
   onProgress?.(noticed(notice('launched_elsewhere', { runs, addresses })));
   const uuids = new Set([...found.keys()].map(({ batchUuid }) => batchUuid));
+  let isLost = false;
   try {
     await collectLaunched(elsewhere, {
       ...settings,
       history,
       service: client,
       isWanted: ({ batchUuid }) => uuids.has(batchUuid),
-      onLate: () => onProgress?.(noticed(notice('launched_elsewhere_late', { runs, addresses }))),
+      onLost: () => {
+        isLost = true;
+      },
     });
+    if (isLost) onProgress?.(noticed(notice('launched_elsewhere_late', { runs, addresses })));
   } finally {
     history.release(elsewhere);
   }

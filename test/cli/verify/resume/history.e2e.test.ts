@@ -321,6 +321,22 @@ describe('what the run of another list has launched', () => {
     expect(await chargesOf(service)).toHaveLength(60);
   });
 
+  it('is paid for again, with a warning, where it is gone from the service', async () => {
+    const { service } = await withService();
+    await twoLists();
+    expect((await verify(service, '--detach')).code).toBe(75);
+    const headers = { 'X-Api-Key': service.apiKey };
+    const paid = new Set((await chargesOf(service)).map(({ batch_uuid: uuid }) => uuid));
+    for (const uuid of paid) {
+      const url = `${service.baseUrl}/v1/batch/${uuid ?? ''}`;
+      expect((await fetch(url, { method: 'DELETE', headers })).ok).toBe(true);
+    }
+    const ended = await other(service);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(found(ended, 'launched_elsewhere_late')).toMatchObject([{ addresses: 10 }]);
+    expect(await chargesOf(service)).toHaveLength(60);
+  });
+
   it('is collected after its run was abandoned', async () => {
     const { service } = await withService();
     await twoLists();
