@@ -1,8 +1,5 @@
-import { addressesIn, cellForm, looksLike } from '../addresses/cell-form.js';
-import { emailLine } from '../addresses/email.js';
+import { addressesIn } from '../addresses/cell-form.js';
 import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
-import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-digits.js';
-import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
@@ -10,6 +7,14 @@ import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { addedColumns } from './added-fields.js';
 import { freePrefix } from './column-layout.js';
+import {
+  countryOfPhone,
+  isEmail,
+  isPhone,
+  isSurelyPhone,
+  mayBeEmail,
+  meansCountry,
+} from './cell-patterns.js';
 import { readColumnName } from './column-words.js';
 
 /** A column of a list with its name and first cells. */
@@ -292,62 +297,6 @@ function optionName(header: readonly string[], at: number): string {
     !/^#\d+$/.test(name) &&
     header.indexOf(name) === header.lastIndexOf(name);
   return isClear ? name : `#${at + 1}`;
-}
-
-/** Also with a name, or several in one cell: reported once the column is chosen. */
-function isEmail(cell: string): boolean {
-  return (
-    (!/\s/.test(cell) && looksLike('email', emailLine(cell), 'US')) ||
-    ['mailto', 'named', 'several', 'unsplit'].includes(cellForm('email', cell) ?? '')
-  );
-}
-
-/** Also where another way to write it is expected, as for `D`. */
-function meansCountry(cell: string): boolean {
-  return findCountry(cell) !== undefined || guessCountry(cell) !== undefined;
-}
-
-/** Also without a complete domain: reported once the column is chosen. */
-function mayBeEmail(cell: string): boolean {
-  return isEmail(cell) || /^[^\s@]+@[^\s@]+$/.test(cell);
-}
-
-const fewestDigits = 6;
-const mostDigits = 15;
-
-const phoneWord = /^(?:tel|telefon|fon|phone|mobile?)(?:[.:]\s*|\s+)/i;
-
-/** A possible phone number in a column named so, in whatever country. */
-function isPhone(cell: string): boolean {
-  // A word before the number is reported once the column is chosen.
-  const text = barePhone(cell).replace(phoneWord, '');
-  if (isScientific(text) || addressesIn('phone', cell) !== undefined) return true;
-  // An extension has letters.
-  const number = phoneDigits(text) ?? phoneDigits(text.split(/[^\d\s().+/-]/, 1)[0] ?? '');
-  const { length } = number?.digits.replace('+', '') ?? '';
-  return length >= fewestDigits && length <= mostDigits && !isDate(text);
-}
-
-/** A cell that only a phone number is written like: with a calling code, or in groups. */
-function isSurelyPhone(cell: string): boolean {
-  const several = addressesIn('phone', cell);
-  if (several) return several.every(isSurelyPhone);
-  if (!isPhone(cell)) return false;
-  if (cell.startsWith('+')) return typeof phoneCountry(cell) === 'string';
-  return (
-    /^\d{3}[-. ]\d{3}[-. ]\d{4}$/.test(cell) ||
-    /^(?:\(\d{2,5}\)|0\d{1,5}[ /-])[\d ()/-]{5,}$/.test(cell)
-  );
-}
-
-export function isDate(text: string): boolean {
-  return /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:$|[ T])/.test(text);
-}
-
-function countryOfPhone(cell: string): CountryCode | undefined {
-  // The first of several numbers.
-  const country = phoneCountry(addressesIn('phone', cell)?.[0] ?? cell);
-  return typeof country === 'string' ? country : undefined;
 }
 
 /** The country of most numbers with one. */

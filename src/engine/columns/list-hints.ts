@@ -6,8 +6,8 @@ import type { SourceReading } from '../../lists/rows/source.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { trimCell } from '../addresses/address.js';
 import { findCountry } from '../addresses/country/parse-country.js';
+import { isDate } from './cell-patterns.js';
 import { readColumnName } from './column-words.js';
-import { isDate } from './detect-columns.js';
 
 /** So many rows are enough to say what there is. */
 const firstRows = 1000;

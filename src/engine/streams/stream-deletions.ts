@@ -5,16 +5,14 @@ import { type BatchState, mayHaveLaunched } from '../batches/batch-state.js';
 import { type Batch, batchLabel, uuidKey } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';
 import {
-  deleteBatch,
   deleteCutOff,
   deleteOrphans,
-  deleteUnwanted,
   isInDoubt,
   type LeftBatch,
-  longestCheckMs,
   mayHaveOrphans,
   namesInDoubt,
-} from '../batches/uploads/delete-uploads.js';
+} from '../batches/uploads/delete-orphans.js';
+import { deleteBatch, deleteUnwanted, longestCheckMs } from '../batches/uploads/delete-uploads.js';
 import type { SettledParcel } from './parcel.js';
 
 interface SettledDeletionsOptions {

@@ -193,8 +193,8 @@ export async function connectWithTls<Client>(
     readPem(files.certificate, 'sslcert'),
     readPem(files.key, 'sslkey'),
   ]);
-  const own = { ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
-  const unverified: TlsOptions = { ...own, rejectUnauthorized: false, checksHost: false };
+  const pair = { ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+  const unverified: TlsOptions = { ...pair, rejectUnauthorized: false, checksHost: false };
   if (mode === 'allow' || mode === 'prefer') {
     const [first, second] = mode === 'allow' ? [undefined, unverified] : [unverified, undefined];
     return connect(first).catch((error: unknown) => {
@@ -208,7 +208,7 @@ export async function connectWithTls<Client>(
   const isKnown = rootCertificate === 'system';
   const ca = isKnown ? undefined : await readPem(rootCertificate, 'sslrootcert');
   return connect({
-    ...own,
+    ...pair,
     rejectUnauthorized: true,
     checksHost: mode === 'verify-full',
     ...(ca !== undefined && { ca }),

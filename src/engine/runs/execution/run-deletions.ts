@@ -2,12 +2,8 @@ import type { CallOptions } from '../../../client/client-options.js';
 import type { BatchLog } from '../../batches/batch-log.js';
 import type { BatchState } from '../../batches/batch-state.js';
 import { type Batch, parseBatchName, uuidKey } from '../../batches/batch.js';
-import {
-  deleteBatch,
-  deleteOrphans,
-  deleteUnwanted,
-  mayHaveOrphans,
-} from '../../batches/uploads/delete-uploads.js';
+import { deleteOrphans, mayHaveOrphans } from '../../batches/uploads/delete-orphans.js';
+import { deleteBatch, deleteUnwanted } from '../../batches/uploads/delete-uploads.js';
 import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
 import { defaults } from '../../driver/driver-options.js';

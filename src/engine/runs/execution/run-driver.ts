@@ -1,5 +1,6 @@
 import type { Batch } from '../../batches/batch.js';
-import { deleteBatch, isBeforeLaunch } from '../../batches/uploads/delete-uploads.js';
+import { isBeforeLaunch } from '../../batches/uploads/delete-orphans.js';
+import { deleteBatch } from '../../batches/uploads/delete-uploads.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
 import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';

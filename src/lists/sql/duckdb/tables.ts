@@ -15,12 +15,12 @@ export async function locate(
   connection: DuckdbConnection,
   [first = '', second]: readonly string[],
 ): Promise<TableName> {
-  const [[own, schema] = []] = await connection.query(
+  const [[database, schema] = []] = await connection.query(
     'SELECT current_database(), current_schema()',
   );
   return second === undefined
-    ? { within: [String(own), String(schema)], table: first }
-    : { within: [String(own), first], table: second };
+    ? { within: [String(database), String(schema)], table: first }
+    : { within: [String(database), first], table: second };
 }
 
 const here = 'database_name = current_database() AND lower(schema_name) = lower(?)';

@@ -133,8 +133,8 @@ function planExisting(
   refuseOther(shown, table, key.length > 0 || (marker !== undefined && marker.run === runId));
   const lacksKey = key.find((name) => !table.columns.some((column) => column.name === name));
   if (lacksKey !== undefined) refuseLacking(shown, table, lacksKey);
-  if (key.length > 0) refuseUntold(shown, table, key);
-  const isUpdate = key.length > 0 && (target.isUpdate ?? isOwn(reading, shared, place, table));
+  if (key.length > 0) refuseUnfitKey(shown, table, key);
+  const isUpdate = key.length > 0 && (target.isUpdate ?? isOfTable(reading, shared, place, table));
   if (key.length > 0 && !isUpdate && target.isUpdate === undefined) {
     refuseUntraced(shown, opening, keyPositions, place, table);
   }
@@ -149,7 +149,7 @@ function planExisting(
   const positions = (isUpdate ? [...keyPositions, ...guards.keys()] : [...header.keys()])
     .filter((position) => isUpdate || found.get(columnAt(position))?.isGenerated !== true)
     .toSorted((a, b) => a - b);
-  // A table's own cells are as they have to be.
+  // Cells that were read from the table are as they have to be.
   const isItself = (position: number): boolean =>
     isSameDatabase(reading, place) && originColumn(reading, position, table) === columnAt(position);
   const columns = [
@@ -157,15 +157,15 @@ function planExisting(
       type: '',
       ...input[position],
       name: columnAt(position),
-      isOwn: isItself(position),
+      isUnchanged: isItself(position),
     })),
-    ...extra.map((column) => ({ ...column, isOwn: false })),
-  ].map(({ name, type, isOwn }): NewColumn => {
+    ...extra.map((column) => ({ ...column, isUnchanged: false })),
+  ].map(({ name, type, isUnchanged }): NewColumn => {
     const existing = found.get(name);
     return {
       name,
       type: existing?.type ?? type,
-      isPrinted: existing?.isPrinted === true && !isOwn,
+      isPrinted: existing?.isPrinted === true && !isUnchanged,
     };
   });
   const missing = columns.filter((column) => !found.has(column.name));
@@ -257,7 +257,7 @@ function refuseOther(name: string, { isTable, engine }: ExistingTable, isWelcome
   );
 }
 
-function refuseUntold(
+function refuseUnfitKey(
   name: string,
   { keys, columns }: ExistingTable,
   key: readonly string[],
@@ -290,8 +290,8 @@ function refuseLacking(name: string, { columns }: ExistingTable, lacking: string
   );
 }
 
-/** Whether the rows are the table's own, by its key. */
-function isOwn(
+/** Whether the rows were read from the table, by its key. */
+function isOfTable(
   reading: SourceReading,
   { key, keyPositions }: TargetPlan,
   place: TableLocation,

@@ -205,8 +205,8 @@ export async function trySamples<Database extends Connection>(
       await trialWrite(writing, numbers);
     };
     // Rows of this run that it may write again.
-    const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
-    if (!isOwn) {
+    const isOfRun = columns.runId !== undefined && planned.marker?.run === columns.runId;
+    if (!isOfRun) {
       const tried = tryPlan(planned).catch(async (error: unknown) => {
         // Another run may have made the new table since.
         if (planned.mode !== 'create') throw error;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Client } from '../../../../src/client/client.js';
+import { mayHaveOrphans } from '../../../../src/engine/batches/uploads/delete-orphans.js';
 import {
   deleteBatch,
   deleteListed,
-  mayHaveOrphans,
 } from '../../../../src/engine/batches/uploads/delete-uploads.js';
 import { systemClock } from '../../../../src/platform/waiting/clock.js';
 import { eventually } from '../../../client/test-client.js';

@@ -1,0 +1,194 @@
+import { DeadlineError } from '../../../platform/errors/errors.js';
+import { beforeDeadline } from '../../../platform/waiting/clock.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
+import {
+  type BatchState,
+  isExportWrong,
+  isLaunchInDoubt,
+  mayHaveLaunched,
+} from '../batch-state.js';
+import { type Batch, batchLabel, parseBatchName, uploadLabel, uuidKey } from '../batch.js';
+import {
+  type Deleting,
+  deleteUnwanted,
+  type ListedUpload,
+  longestCheckMs,
+} from './delete-uploads.js';
+import type { ListOptions } from './list-uploads.js';
+
+/** A batch that was let go, and its state. */
+export interface LeftBatch {
+  readonly batch: Batch;
+  readonly state: BatchState;
+  /** Name of its elected or latest upload, where known. */
+  readonly name?: string | undefined;
+  /** Names of uploads that were not answered and not listed: the service may list them later. */
+  readonly unanswered?: readonly string[] | undefined;
+}
+
+/**
+ * Whether a batch may have a useless upload on the service: a repeated or searched one may be there twice; a
+ * split one, one that failed before its launch, and, when the run is abandoned, one that was never launched
+ * are useless.
+ */
+export function mayHaveOrphans(
+  state: BatchState,
+  isGivenUp: boolean,
+  keepsFailed = false,
+): boolean {
+  if (state.stage === 'split' && state.uuid !== undefined) return true;
+  if (!keepsFailed && hasFailedUnlaunched(state)) return true;
+  if (isGivenUp && isBeforeLaunch(state)) return true;
+  return state.attempt > 1 || ('isFound' in state && state.isFound);
+}
+
+/**
+ * Deletes the useless uploads of a run: those that were sent again after a lost answer, those refused later
+ * for their size or failed before their launch, and, when the run is abandoned, those never launched.
+ * Launched ones stay, whoever launched them.
+ *
+ * @param batches the batches that may have orphans; with `hasSurplus` all of the run
+ * @returns the names of those that may still be there
+ * @throws the signal's reason
+ */
+export async function deleteOrphans(
+  service: Deleting,
+  runId: string,
+  batches: readonly LeftBatch[],
+  options: {
+    /** Whether no process will continue the unlaunched batches. */
+    readonly isGivenUp: boolean;
+    /** Whether uploads of other processes are known to exist. */
+    readonly hasSurplus: boolean;
+    /** Whether batches that failed before their launch stay. */
+    readonly keepsFailed?: boolean;
+    /** Whether uploads were cut off just now: they may be listed later. */
+    readonly isCutOff?: boolean;
+    /** Keys of the uuids that the service says to have deleted: whether that is true, its list shows. */
+    readonly deleted?: ReadonlySet<string>;
+  } & ListOptions,
+): Promise<readonly string[]> {
+  const { isGivenUp, hasSurplus, keepsFailed = false, isCutOff = false } = options;
+  const { deleted = new Set() } = options;
+  const suspects = batches.filter(({ state }) => mayHaveOrphans(state, isGivenUp, keepsFailed));
+  if (!hasSurplus && suspects.length + deleted.size === 0) return [];
+  /** By label: the upload that stays. */
+  const kept = new Map(
+    batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp, keepsFailed)]),
+  );
+  /** Labels and names in the list. */
+  const listed = new Set<string>();
+  const isUnwanted = ({ batch_uuid, name }: ListedUpload): boolean => {
+    const upload = parseBatchName(name, runId);
+    if (!upload) return false;
+    const label = uploadLabel(upload);
+    listed.add(label).add(name);
+    if (deleted.has(uuidKey(batch_uuid))) return true;
+    return kept.has(label) ? kept.get(label) !== uuidKey(batch_uuid) : hasSurplus;
+  };
+  const isDeleted = (uuid: string): boolean => deleted.has(uuidKey(uuid));
+  // A list that is read for what is deleted alone is not worth a long wait.
+  const timeoutMs = hasSurplus || suspects.length > 0 ? undefined : longestCheckMs;
+  const read = { ...options, timeoutMs };
+  const unread = namesOf(suspects, runId);
+  const left = await deleteUnwanted(service, isUnwanted, read, unread, isDeleted);
+  const isAwaited = ({ batch, state }: LeftBatch): boolean =>
+    isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
+  const unanswered = suspects
+    .flatMap(({ unanswered: names = [] }) => names)
+    .filter((name) => !listed.has(name));
+  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...unanswered];
+  return [...left, ...unseen.filter((name) => !left.includes(name))];
+}
+
+/**
+ * The same after an abort, for unlaunched batches, once no request is under way. A service may refuse to
+ * delete a batch that it is preparing: that is retried until the time is over. An upload that was cut off is
+ * searched a few times.
+ *
+ * @param left the remaining batches once no request is under way
+ * @returns the names of those that may still be there
+ */
+export async function deleteCutOff(
+  service: Deleting,
+  runId: string,
+  left: () => readonly LeftBatch[],
+  {
+    clock,
+    deadlineMs: ms,
+    idle,
+  }: Omit<ListOptions, 'signal'> & { readonly idle: () => Promise<unknown> },
+): Promise<readonly string[]> {
+  const suspects = (): readonly LeftBatch[] =>
+    left().filter(({ state }) => mayHaveOrphans(state, true));
+  let isWorthAnotherTry = false;
+  const watched: Deleting = {
+    listBatches: async (query, options) => service.listBatches(query, options),
+    deleteBatch: async (uuid, options) => service.deleteBatch(uuid, options),
+    async batchStatus(uuid, options) {
+      const answer = await service.batchStatus(uuid, options);
+      isWorthAnotherTry ||= answer.status === 'parsing_content';
+      return answer;
+    },
+  };
+  let names: readonly string[] | undefined;
+  const work = async (signal: AbortSignal): Promise<void> => {
+    await orAborted(idle(), signal);
+    const found = suspects();
+    const isCutOff = found.some(({ state }) => state.stage === 'uploading');
+    const which = { isGivenUp: true, hasSurplus: false, isCutOff: true };
+    const options = { ...which, signal, clock, deadlineMs: ms };
+    for (let pauseMs = 50; ; pauseMs *= 2) {
+      isWorthAnotherTry = isCutOff && pauseMs < 400;
+      names = await orAborted(deleteOrphans(watched, runId, found, options), signal);
+      if (names.length === 0 || !isWorthAnotherTry) return;
+      await clock.sleep(pauseMs, signal);
+    }
+  };
+  const toError = (): Error => new DeadlineError(`not all was deleted within ${ms} ms`);
+  // Its failure is dropped: the work has ended for a reason of its own.
+  await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
+  return names ?? namesOf(suspects(), runId);
+}
+
+/** Names of batches whose launch was requested with an unknown result: none is deleted. */
+export function namesInDoubt(batches: readonly LeftBatch[], runId: string): readonly string[] {
+  return namesOf(
+    batches.filter(({ state }) => isInDoubt(state)),
+    runId,
+  );
+}
+
+/** Whether a launch was requested with an unknown result. A batch that broke since may have been launched. */
+export function isInDoubt(state: BatchState): boolean {
+  if (state.stage === 'failed') return state.launched && !isExportWrong(state.reason);
+  return isLaunchInDoubt(state);
+}
+
+/** Names of uploads; where the name is unknown, whatever identifies it. */
+function namesOf(batches: readonly LeftBatch[], runId: string): readonly string[] {
+  return batches.map(({ name, batch }) => name ?? `${runId}-${batchLabel(batch)}`);
+}
+
+function keptKey(state: BatchState, isGivenUp: boolean, keepsFailed: boolean): string | undefined {
+  if (state.stage === 'split' || (!keepsFailed && hasFailedUnlaunched(state))) return undefined;
+  if (isGivenUp && isBeforeLaunch(state)) return undefined;
+  return 'uuid' in state && state.uuid !== undefined ? uuidKey(state.uuid) : undefined;
+}
+
+function hasFailedUnlaunched(state: BatchState): boolean {
+  return state.stage === 'failed' && !state.launched;
+}
+
+/** Whether something was sent and no launch requested. */
+export function isBeforeLaunch(state: BatchState): boolean {
+  switch (state.stage) {
+    case 'uploading':
+    case 'uploaded':
+    case 'parsing':
+    case 'ready':
+      return !mayHaveLaunched(state);
+    default:
+      return false;
+  }
+}
