@@ -23,4 +23,6 @@ export const bounds = {
   doubts: 8,
   /** Single lines in a row, over all batches, that are too large for the service. */
   refusedLines: 16,
+  /** Batches taken in a row before refused sizes are tried again; twice as many after each vain trial. */
+  takenToForget: 32,
 } as const;

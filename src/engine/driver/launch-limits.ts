@@ -156,15 +156,22 @@ interface Size {
 
 /**
  * Sizes refused by the service in a run (413). Whether it counts bytes or rows is unknown: a batch at least
- * as large in both as a refused one is refused, too.
+ * as large in both as a refused one is refused, too. A refusal may have had another reason, so after some
+ * batches are taken the sizes are tried again, which costs uploads only: less often each time it is in vain.
  */
 export class RefusedSizes {
   /** None of them covers another. */
   #refused: readonly Size[] = [];
   #linesInARow = 0;
+  #taken = 0;
+  #takenToForget: number = bounds.takenToForget;
+  #hasForgotten = false;
 
   note({ sizeBytes, addresses }: Size): void {
     if (addresses === 1) this.#linesInARow += 1;
+    this.#taken = 0;
+    if (this.#hasForgotten) this.#takenToForget *= 2;
+    this.#hasForgotten = false;
     if (this.covers({ sizeBytes, addresses })) return;
     const kept = this.#refused.filter((size) => !isAtLeast(size, { sizeBytes, addresses }));
     this.#refused = [...kept, { sizeBytes, addresses }];
@@ -172,6 +179,10 @@ export class RefusedSizes {
 
   noteTaken(): void {
     this.#linesInARow = 0;
+    this.#taken += 1;
+    if (this.#taken < this.#takenToForget || this.#refused.length === 0) return;
+    this.#refused = [];
+    this.#hasForgotten = true;
   }
 
   covers(batch: Size): boolean {

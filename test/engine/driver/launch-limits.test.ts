@@ -197,6 +197,19 @@ describe('RefusedSizes', () => {
     expect(covers(1999, 19)).toBe(false);
   });
 
+  it('tries refused sizes again when some batches were taken, less often each time it is in vain', () => {
+    const { known, covers } = refused([1000, 50], [400, 20]);
+    for (const most of [1, 2, 4].map((times) => times * bounds.takenToForget)) {
+      for (let taken = 1; taken < most; taken += 1) known.noteTaken();
+      expect(covers(400, 20)).toBe(true);
+      known.noteTaken();
+      expect(covers(5000, 90)).toBe(false);
+      // The halves of one batch are one trial.
+      known.note({ sizeBytes: 1000, addresses: 50 });
+      known.note({ sizeBytes: 400, addresses: 20 });
+    }
+  });
+
   it('gives up when single lines are refused one after the other', () => {
     const { known } = refused();
     for (let line = 1; line < bounds.refusedLines; line += 1)
