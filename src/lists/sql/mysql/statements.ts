@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Dialect, Staging, Statements } from '../dialect.js';
 import {
@@ -58,6 +58,8 @@ export async function stage(
   const { mode, target, columns, missing, key } = plan;
   const { staging, rowNumber, quote, stagedName, tableOptions } = statements;
   const isNew = mode === 'create';
+  // Without a key there is nothing to wait for: the second is refused.
+  if (isNew && key.length > 0) await waitForMaker(connection, plan);
   const definitions = [`${rowNumber} BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY`];
   const existing: string[] = [];
   for (const [at, column] of columns.entries()) {
@@ -101,6 +103,27 @@ export async function stage(
     },
     send,
   );
+}
+
+/**
+ * Lets one session at a time make a table, until it ends. A second one would learn of the first by the rename,
+ * when its rows are staged for a table of its own.
+ */
+async function waitForMaker(
+  connection: MysqlConnection,
+  { name: { within, table }, target }: TablePlan,
+): Promise<void> {
+  // The name of a lock has at most 64 characters.
+  const [[isMine] = []] = await connection.query('SELECT GET_LOCK(sha1(?), 1)', [
+    `sluice ${target}`,
+  ]);
+  if (Number(isMine) !== 1)
+    throw new RefusedRows('another run makes the table', { kind: 'locked' });
+  const [made] = await connection.query(
+    'SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [...within, table],
+  );
+  if (made) throw new OutputError(`another run has made the table ${target}`);
 }
 
 /** What the server says of the staging table's columns, with the names of the columns that they are for. */

@@ -23,7 +23,7 @@ import { checkingRefuser, openingRefuser, type Refuse } from '../database-failur
 import { TableAccess, type TableAddress } from './table-access.js';
 import type { TablePlan } from './table-plan.js';
 import { sourceTypes, planTable } from './plan-table.js';
-import { SampleRows, trySamples, type PlanWriting } from './trial-write.js';
+import { rethrowRefusal, SampleRows, trySamples, type PlanWriting } from './trial-write.js';
 
 export interface TableKeyOptions {
   /**
@@ -134,8 +134,8 @@ export function tableSink<Database extends Connection>(
           // The new table may have appeared since: from this run, see `hasAppeared`, or from another one.
           if (planned.mode !== 'create') throw error;
           await connection.query('ROLLBACK').catch(() => undefined);
-          const again = await plan(connection, opening).catch(() => undefined);
-          if (again === undefined || again.mode === 'create') throw error;
+          const again = await plan(connection, opening).catch(rethrowRefusal(error));
+          if (again.mode === 'create') throw error;
           return stage(again);
         });
         return stagedRows(writing, refuse, (skipped) => {

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { ObjectChunk } from '../../rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type {
@@ -172,6 +173,13 @@ export type PlanWriting<Database extends Connection> = (
   opening: OpenSinkOptions,
 ) => Promise<TablePlan>;
 
+/** For a second plan: a table of another run that is refused says more than the error of the first plan. */
+export function rethrowRefusal(error: unknown): (again: unknown) => never {
+  return (again) => {
+    throw again instanceof ConfigurationError ? again : error;
+  };
+}
+
 /** Writes sample rows with results of every kind into a table for trial, and reports what is unexpected. */
 export async function trySamples<Database extends Connection>(
   access: TableAccess<Database>,
@@ -211,8 +219,8 @@ export async function trySamples<Database extends Connection>(
         // Another run may have made the new table since.
         if (planned.mode !== 'create') throw error;
         await connection.query('ROLLBACK').catch(() => undefined);
-        const again = await plan(connection, opening).catch(() => undefined);
-        if (again === undefined || again.mode === 'create') throw error;
+        const again = await plan(connection, opening).catch(rethrowRefusal(error));
+        if (again.mode === 'create') throw error;
         await tryPlan(again);
       });
       await tried.catch((error: unknown) => {
