@@ -176,6 +176,27 @@ describe('a list with an unfinished run that has paid', () => {
     expect(eventsOf(stopped, 'unfinished_run')).toMatchObject([{ action: 'stop' }]);
     expect(stopped.seen).not.toMatch(/Start/);
   });
+
+  it('is resumed with all that it was begun with, and says what it may still pay', async () => {
+    const { service } = await withService();
+    await write('list.csv', 'mail\ngood1@sluice.test; good2@sluice.test\nbad3@sluice.test\n');
+    const env = connectTo(service);
+    const sent = ['--no-global-cache', '--account-cache-days', '5', '--description', 'spring'];
+    const written = ['--suggest', '--keep', 'valid', '--rejects', 'rest.csv'];
+    const named = ['--email', 'mail', '--country', 'US', '--split-cells', '--batch-size', '2'];
+    const begun = [...named, ...sent, ...written, '--max-credits', '2', '-o', 'list.verified.csv'];
+    const stopped = await runInProcess(['verify', 'list.csv', ...begun], { cwd: folder, env });
+    expect(stopped.code, stopped.stderr).toBe(5);
+    const resumed = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env,
+      answers: [[/may pay 1 email credit more.*Resume it\? \[Y\/n\]/s, '\r']],
+    });
+    expect(resumed.code, resumed.seen).toBe(0);
+    expect(await linesOf('list.verified.csv')).toBe(3);
+    expect(await linesOf('rest.csv')).toBe(2);
+    expect(await paid(service)).toBe(3);
+  });
 });
 
 describe('--keep over several columns', () => {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
+import { optionsOfRun, type RecordedOptions } from '../../engine/runs/reporting/read-status.js';
 import {
   ConfigurationError,
   defaultStateDir,
@@ -9,6 +9,7 @@ import {
   type SampledList,
 } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
+import { isObject } from '../../platform/check-options.js';
 import { inFileName } from '../../platform/text/printable.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
@@ -25,6 +26,7 @@ import {
 import { findOtherRuns } from '../job/paid-again.js';
 import { findStatus } from '../job/questions.js';
 import { message } from '../messages/catalogue.js';
+import { parameterOptions } from '../options/batch-options.js';
 import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { ask, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -269,23 +271,40 @@ async function paidRunOf(
   const paid = describeCredits(status.launchedCredits);
   if (paid === undefined) return undefined;
   const begunWith = (await optionsOfRun(status.stateDir)) ?? {};
-  const { header, ...others } = begunWith;
-  const lacksSuppressList = others['suppress'] === null && !options.has('suppress');
-  const added = Object.entries(others).flatMap(([name, given]) => {
-    const known = verifyOptions.find((each) => each.name === name)?.name;
-    const values = Array.isArray(given) ? given : [given];
-    return values.flatMap((value): readonly AddedOption[] => {
-      const isText = typeof value === 'string' || typeof value === 'number';
-      return known && (isText || value === true) ? [[known, isText ? String(value) : true]] : [];
-    });
-  });
+  const lacksSuppressList = begunWith['suppress'] === null && !options.has('suppress');
+  const open = describeCredits(status.openCredits);
+  const isUnlimited = open !== undefined && !options.has('max-credits');
+  const more = isUnlimited ? `, and may pay ${open} more: add --max-credits for a limit` : '';
   return {
-    added: header === false ? [['no-header', true], ...added] : added,
+    added: givenAgain(begunWith),
     ...(lacksSuppressList && {
       refusal: `the unfinished run of ${startText(status.startedAt)} has paid ${paid}, and began with --suppress: give the same list again to resume it; nothing was sent`,
     }),
-    question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}. Resume it? [Y/n]`,
+    question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}${more}. Resume it? [Y/n]`,
   };
+}
+
+/** The options that a run was begun with, as a command gives them. */
+function givenAgain({ header, settings, ...others }: RecordedOptions): readonly AddedOption[] {
+  const given: AddedOption[] = header === false ? [['no-header', true]] : [];
+  const sent: RecordedOptions = isObject(settings) ? settings : {};
+  for (const option of parameterOptions) {
+    const value = sent[option.library];
+    if ('type' in option ? value !== undefined : value === false)
+      given.push([option.name, 'type' in option ? String(value) : true]);
+  }
+  if (typeof sent['description'] === 'string') given.push(['description', sent['description']]);
+  for (const [name, value] of Object.entries(others)) {
+    const option = verifyOptions.find((each) => each.name === name);
+    if (!option || name === 'output') continue;
+    const isFlag = !('type' in option);
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (isFlag && String(each) === 'true') given.push([option.name, true]);
+      else if (!isFlag && (typeof each === 'string' || typeof each === 'number'))
+        given.push([option.name, String(each)]);
+    }
+  }
+  return given;
 }
 
 function nameThem(why: string): ConfigurationError {

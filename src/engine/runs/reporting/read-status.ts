@@ -18,7 +18,6 @@ import {
 import { aStore } from '../options/option-shapes.js';
 import type { VerificationType } from '../../../contract/enums.js';
 import { noTimes } from '../../batches/batch-log.js';
-import type { RunEntry } from '../../stores/journal-entries.js';
 import {
   addressesOf,
   replayJournal,
@@ -72,18 +71,22 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
   });
 }
 
+/** Values by the option's name. */
+export type RecordedOptions = Readonly<Record<string, unknown>>;
+
 /**
- * What decides the rows and batches of the run that a state directory knows, by the option's name, and the
- * history that it began with. Of `suppress` the files; `null` where they are not known.
+ * What decides the rows, batches and outputs of the run that a state directory knows, by the option's name, and
+ * the history that it began with. Of `suppress` the files; `null` where they are not known.
  *
  * @throws OutputError, StateError
  */
-export async function optionsOfRun(stateDir: string): Promise<RunEntry['decides'] | undefined> {
+export async function optionsOfRun(stateDir: string): Promise<RecordedOptions | undefined> {
   const run = (await readRunState(systemFiles, stateDir))?.run;
   if (!run) return undefined;
-  const { decides, history, suppress } = run;
+  const { decides, writes, history, suppress } = run;
   return {
     ...decides,
+    ...writes,
     ...(history !== undefined && { history }),
     ...(decides['suppress'] !== undefined && { suppress: suppress ?? null }),
   };
