@@ -315,7 +315,7 @@ describe('what the run of another list has launched', () => {
     const { service } = await withService({ clock, verifyDelayMs: 1000 });
     await twoLists();
     expect((await verify(service, '--detach')).code).toBe(75);
-    const late = await other(service, '--batch-deadline', '0.00005', '--detach');
+    const late = await other(service, '--batch-deadline', '0.0015', '--detach');
     expect(late.code, late.stderr).toBe(75);
     expect(found(late, 'launched_elsewhere_late')).toMatchObject([{ addresses: 10 }]);
     expect(await chargesOf(service)).toHaveLength(60);
