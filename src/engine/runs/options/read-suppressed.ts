@@ -70,6 +70,7 @@ export async function readSuppressed(
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
       const { name: list, found: cells, withoutCountry: without_country, unread, rows } = figures;
       // An export that failed would have everybody who has opted out verified and mailed.
+      if (cells === 0 && unread > 0) throw holdsOthers(list, columns, unread);
       if (cells === 0) throw holdsNothing(list);
       const code = unread > 0 ? 'suppress_list_unread' : 'suppress_list';
       onProgress?.(noticed(notice(code, { list, cells, without_country, unread, rows })));
@@ -91,6 +92,16 @@ function holdsNothing(list: string): InputError {
   return new InputError(
     `${list} is to be suppressed, and holds no address or domain: it may be a failed export. Nothing was sent, and the output is untouched: leave out ${optionName('suppress')}, or write a line into the list (such as example.com), if nobody has opted out`,
     { code: 'input_suspect', fault: 'empty' },
+  );
+}
+
+/** A wrong column, more likely than a list without entries. */
+function holdsOthers(list: string, columns: readonly string[] = [], unread: number): InputError {
+  const [column] = columns;
+  const where = column === undefined ? 'it' : `its column ${JSON.stringify(column)}`;
+  return new InputError(
+    `${list} is to be suppressed, and ${where} holds no address or domain, but ${counted(unread, 'other cell')}: name its column of addresses (${optionName('suppress')} <list>#<column>), or check what makes the list; nothing was sent, and the output is untouched`,
+    { code: 'input_suspect', column },
   );
 }
 

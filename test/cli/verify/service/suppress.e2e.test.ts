@@ -180,6 +180,14 @@ describe('--suppress', () => {
   });
 });
 
+it('a column of a suppress list without an address is named, and not called an empty list', async () => {
+  await writeFile(join(folder, 'u.csv'), 'name,address\nAnn,ann@x.example\n');
+  const ended = await verify('--suppress u.csv#name --json-log');
+  expect(ended.code).toBe(8);
+  expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'input_suspect', column: 'name' }]);
+  expect(await paid()).toEqual([]);
+});
+
 describe('a run that was killed', () => {
   const addresses = Array.from({ length: 30 }, (_, at) => `good${at}@sluice.test`);
   // The last row repeats what is above it: nothing of it is written.
