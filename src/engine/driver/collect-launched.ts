@@ -15,6 +15,9 @@ import { OutcomeTable } from '../results/outcome-table.js';
 import { BatchPool } from './batch-pool.js';
 import { defaults, type DriveSettings } from './driver-options.js';
 
+/** Why the results of a launched batch are given up: it failed, is gone from the service, takes longer than it may. */
+export type WhyLost = 'failed' | 'gone' | 'late';
+
 interface CollectOptions extends DriveSettings {
   readonly history: ResultHistory;
   readonly service: VerificationService;
@@ -23,8 +26,8 @@ interface CollectOptions extends DriveSettings {
   readonly isWanted?: (batch: LaunchedBatch) => boolean;
   /** Called with the number of batches that are waited for, where there are some. */
   readonly onFound?: (batches: number) => void;
-  /** Called when a batch that a run has left failed, is gone, or takes longer than it may: it has no results. */
-  readonly onLost?: () => void;
+  /** Called for each batch of a run whose results are given up. */
+  readonly onLost?: (batch: LaunchedBatch, why: WhyLost) => void;
   /** Called with the names of uploads that may be left. */
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
 }
@@ -51,16 +54,15 @@ async function collect(
   streams: readonly string[],
   options: CollectOptions,
 ): Promise<void> {
-  const [ofStreams, ofRuns] = [false, true].map((isOfRun) =>
-    launched.filter(({ run }) => (run !== undefined) === isOfRun),
-  );
-  if (ofStreams?.length) await collectAll(ofStreams, options);
+  const ofStreams = new Set(launched.filter(({ run }) => run === undefined));
+  const ofRuns = new Set(launched.filter((batch) => !ofStreams.has(batch)));
+  await collectAll(ofStreams, options);
   try {
-    if (ofRuns?.length) await collectAll(ofRuns, options);
+    await collectAll(ofRuns, options);
   } catch (error) {
     // A batch of another list that is stuck does not keep this one from its turn.
     if (!isSluiceError(error, 'deadline_exceeded')) throw error;
-    options.onLost?.();
+    for (const batch of ofRuns) options.onLost?.(batch, 'late');
   }
   if (streams.length > 0) await deleteUploads(streams, launched, options);
 }
@@ -92,10 +94,13 @@ async function deleteUploads(
   for (const id of streams) await history.dropLaunch(id);
 }
 
+/** @param waiting each is taken out once it has ended */
 async function collectAll(
-  launched: readonly LaunchedBatch[],
+  waiting: Set<LaunchedBatch>,
   { history, service, signal, onLost, ...settings }: CollectOptions,
 ): Promise<void> {
+  if (waiting.size === 0) return;
+  const launched = [...waiting];
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
   const claims = new LocalClaims();
   const drive = new BatchPool(
@@ -105,9 +110,12 @@ async function collectAll(
       claim: (batch) => claims.claim(batch, leftAt(of(batch).batchUuid), () => undefined),
       collect: async (batch, open) => readLaunched(of(batch), open, history),
       leave: async (batch, state) => {
-        const { batchUuid, run } = of(batch);
+        const left = of(batch);
+        const { batchUuid, run } = left;
+        waiting.delete(left);
         if (state.stage === 'exported') return;
-        if (state.stage === 'failed' && run !== undefined) onLost?.();
+        if (state.stage === 'failed' && run !== undefined)
+          onLost?.(left, state.reason === 'batch_missing' ? 'gone' : 'failed');
         const isDeleted = state.stage !== 'failed' && run === undefined;
         const end = isDeleted ? await deleteBatch(service, batchUuid, { signal }) : 'gone';
         if (end !== 'launched') await history.dropLaunch(batchUuid);

@@ -411,12 +411,17 @@ export const notices = {
     sentence: ({ runs, addresses }) =>
       `${counted(addresses, 'address')} of this list ${addresses === 1 ? 'was' : 'were'} launched by a run that is not finished (${runs.join(', ')}): waiting for the results, which are paid for and used from the history`,
   }),
-  launched_elsewhere_late: define({
-    when: 'What that run has launched failed, is gone from the service, or takes longer than `--batch-deadline`: this run pays for these addresses, too.',
+  launched_elsewhere_lost: define({
+    when: 'What that run has launched failed, is gone from the service, or takes longer than `--batch-deadline` (`why`): this run pays for these addresses, too.',
     isWarning: true,
-    example: { runs: ['leads.csv.sluice'] as readonly string[], addresses: 30 },
-    sentence: ({ runs, addresses }) =>
-      `what the run in ${runs.join(', ')} has launched failed, is gone, or is not verified in time: this run pays for ${counted(addresses, 'address')} of it again, at most`,
+    example: {
+      runs: ['leads.csv.sluice'] as readonly string[],
+      addresses: 30,
+      why: oneOf('failed', 'gone', 'late'),
+    },
+    variants: [{ why: 'gone' }, { why: 'late' }],
+    sentence: ({ runs, addresses, why }) =>
+      `what the run in ${runs.join(', ')} has launched ${whyLost[why]}: this run pays for ${counted(addresses, 'address')} of it again, at most`,
   }),
   paid_since: define({
     when: 'Since this run stopped, another with its history has paid for some of its addresses.',
@@ -541,6 +546,12 @@ const oddFacts = {
   group: 'its status has another type or country than the upload',
   lines: 'its status counts more or fewer lines than the upload has',
   cost: 'its cost is more than a credit for each address, or contradicts itself',
+} as const;
+
+const whyLost = {
+  failed: 'failed',
+  gone: 'is gone from the service',
+  late: 'is not verified in time',
 } as const;
 
 const notKept = {

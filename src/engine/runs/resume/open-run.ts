@@ -15,13 +15,8 @@ import {
 } from '../planning/plan-input.js';
 import { beginRun, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
-import {
-  carriedEntries,
-  collectLeft,
-  keepCarried,
-  paidSince,
-  planBesideOthers,
-} from './earlier-results.js';
+import { carriedEntries, keepCarried } from './earlier-results.js';
+import { collectLeft, paidSince, planBesideOthers } from './launched-elsewhere.js';
 import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { planOffline, type OfflinePlan, type OpenedRun, type RunLocation } from './run-location.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';

@@ -317,7 +317,7 @@ describe('what the run of another list has launched', () => {
     expect((await verify(service, '--detach')).code).toBe(75);
     const late = await other(service, '--batch-deadline', '0.0015', '--detach');
     expect(late.code, late.stderr).toBe(75);
-    expect(found(late, 'launched_elsewhere_late')).toMatchObject([{ addresses: 10 }]);
+    expect(found(late, 'launched_elsewhere_lost')).toMatchObject([{ addresses: 10, why: 'late' }]);
     expect(await chargesOf(service)).toHaveLength(60);
   });
 
@@ -333,7 +333,7 @@ describe('what the run of another list has launched', () => {
     }
     const ended = await other(service);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(found(ended, 'launched_elsewhere_late')).toMatchObject([{ addresses: 10 }]);
+    expect(found(ended, 'launched_elsewhere_lost')).toMatchObject([{ addresses: 10, why: 'gone' }]);
     expect(await chargesOf(service)).toHaveLength(60);
   });
 
@@ -355,7 +355,7 @@ describe('what the run of another list has launched', () => {
     await expectPaidOnce(service, 20);
     const ended = await other(service);
     expect(ended.code, ended.stderr).toBe(5);
-    expect(found(ended, 'launched_elsewhere_late')).toEqual([]);
+    expect(found(ended, 'launched_elsewhere_lost')).toEqual([]);
     expect(await chargesOf(service)).toHaveLength(20);
   });
 });

@@ -1,0 +1,169 @@
+import type { Client } from '../../../client/client.js';
+import { AddressTable, type HashWords } from '../../../platform/hashing/address-table.js';
+import { KeyHash } from '../../../platform/hashing/key-hash.js';
+import { notice } from '../../../platform/text/notices.js';
+import { groupNumber } from '../../addresses/address.js';
+import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
+import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
+import { collectLaunched, keysOf, type WhyLost } from '../../driver/collect-launched.js';
+import type { History } from '../../history/history.js';
+import { NumberList } from '../../plan/address-book.js';
+import type { LaunchedBatch } from '../../plan/result-cache.js';
+import { OutcomeTable } from '../../results/outcome-table.js';
+import type { EarlierRun, RunState } from '../../stores/run-state.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { noticed } from '../reporting/run-progress.js';
+import { uuidsOf } from './earlier-results.js';
+
+/** Collects what a stream with this history has launched and left, before the list is looked up. */
+export async function collectLeft(
+  history: History,
+  service: Client,
+  { onProgress, ...settings }: ResolvedRun,
+): Promise<void> {
+  const owner = {};
+  for (const each of history.notices()) onProgress?.(noticed(each));
+  try {
+    await collectLaunched(owner, {
+      ...settings,
+      history,
+      service,
+      isWanted: ({ run }) => run === undefined,
+      onFound: (batches) => onProgress?.(noticed(notice('launched_left', { batches }))),
+      onLeftBehind: (names) => onProgress?.({ stage: 'left_behind', names }),
+    });
+  } finally {
+    history.release(owner);
+  }
+}
+
+/** Addresses that runs which stopped, or were left, have launched: their results are not in the history yet. */
+class LaunchedElsewhere {
+  readonly #launched: readonly LaunchedBatch[];
+  readonly #table: AddressTable;
+  /** By the table's numbers. */
+  readonly #batches = new NumberList();
+  /** Addresses of this run, by batch_uuid. */
+  readonly #found = new Map<string, number>();
+
+  /** @param own batch_uuids of the run itself */
+  constructor(history: History, own: ReadonlySet<string>) {
+    this.#launched = history.takeLaunched(
+      this,
+      ({ run, batchUuid }) => run !== undefined && !own.has(batchUuid),
+    );
+    history.release(this);
+    this.#table = new AddressTable({ seed: history.seed });
+    for (const [number, batch] of this.#launched.entries()) {
+      for (const hash of batch.hashes()) {
+        if (this.#table.addHashed(hash) === this.#batches.length) this.#batches.push(number);
+      }
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#launched.length === 0;
+  }
+
+  /** @returns whether it has the address */
+  note(hash: HashWords): boolean {
+    const place = this.#table.findHashed(hash);
+    const batch = place === -1 ? undefined : this.#launched[this.#batches.at(place)];
+    if (batch) this.#found.set(batch.batchUuid, (this.#found.get(batch.batchUuid) ?? 0) + 1);
+    return batch !== undefined;
+  }
+
+  /** Those with addresses of this run. */
+  get found(): readonly LaunchedBatch[] {
+    return this.#launched.filter(({ batchUuid }) => this.#found.has(batchUuid));
+  }
+
+  /** The state directories of their runs, and how many of their addresses this run has. */
+  figuresOf(batches: readonly LaunchedBatch[]): { runs: readonly string[]; addresses: number } {
+    return {
+      runs: [...new Set(batches.map(({ run = '' }) => run))],
+      addresses: batches.reduce((sum, { batchUuid }) => sum + (this.#found.get(batchUuid) ?? 0), 0),
+    };
+  }
+}
+
+/**
+ * Counts addresses of a run that is resumed which it has not launched, or may not have, and another run with its
+ * history has since.
+ */
+export async function paidSince(
+  history: History,
+  batches: readonly Batch[],
+  { earlier, batches: states }: RunState,
+): Promise<number> {
+  const own = uuidsOf([...earlier, { batches: states }]);
+  const elsewhere = new LaunchedElsewhere(history, own);
+  const recall = history.recall(new OutcomeTable(), false);
+  const hash = new KeyHash(history.seed);
+  let count = 0;
+  const look = async (batch: Batch): Promise<void> => {
+    const state = states.get(batchLabel(batch))?.state;
+    if (state?.stage === 'split') for (const part of await halveBatch(batch)) await look(part);
+    else if (!state || !mayHaveLaunched(state) || isLaunchInDoubt(state)) {
+      for await (const key of keysOf(batch)) {
+        hash.hash(groupNumber(batch.group), key);
+        const isKnown = recall.outcomeOf(hash) !== -1;
+        // A launch in doubt may have arrived, and another run have collected it.
+        const isOwn = isKnown && own.has(recall.latest().origin.batchUuid);
+        if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
+      }
+    }
+  };
+  for (const batch of batches) await look(batch);
+  return count;
+}
+
+interface BesideOthers {
+  readonly run: ResolvedRun;
+  readonly client: Client;
+  readonly history: History | undefined;
+  /** Runs that it replaced. */
+  readonly earlier: readonly EarlierRun[];
+}
+
+export interface ListReading {
+  readonly onMissing?: ((hash: HashWords) => void) | undefined;
+  readonly isAgain?: boolean;
+}
+
+/**
+ * Plans a new run. Where a run that stopped or was left has launched some of its addresses, they are paid for:
+ * their results are waited for, and the list is planned again with them.
+ */
+export async function planBesideOthers<Planned>(
+  { run, client, history, earlier }: BesideOthers,
+  read: (given: ListReading) => Promise<Planned>,
+): Promise<Planned> {
+  if (!history) return read({});
+  const elsewhere = new LaunchedElsewhere(history, uuidsOf(earlier));
+  if (elsewhere.isEmpty) return read({});
+  const planned = await read({ onMissing: (hash) => elsewhere.note(hash) });
+  const { found } = elsewhere;
+  if (found.length === 0) return planned;
+  const { onProgress, ...settings } = run;
+  onProgress?.(noticed(notice('launched_elsewhere', elsewhere.figuresOf(found))));
+  const uuids = new Set(found.map(({ batchUuid }) => batchUuid));
+  const lost: Record<WhyLost, LaunchedBatch[]> = { failed: [], gone: [], late: [] };
+  try {
+    await collectLaunched(elsewhere, {
+      ...settings,
+      history,
+      service: client,
+      isWanted: ({ batchUuid }) => uuids.has(batchUuid),
+      onLost: (batch, why) => lost[why].push(batch),
+    });
+    for (const why of ['failed', 'gone', 'late'] as const) {
+      if (lost[why].length === 0) continue;
+      const figures = elsewhere.figuresOf(lost[why]);
+      onProgress?.(noticed(notice('launched_elsewhere_lost', { ...figures, why })));
+    }
+  } finally {
+    history.release(elsewhere);
+  }
+  return read({ isAgain: true });
+}
