@@ -6,7 +6,7 @@ import type { CreditBalance } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { readBalance, readBalanceAfter, withBalance } from './credits.js';
-import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
+import { reportBalance, openInTurn } from './resume/new-run.js';
 import { type DriveRunEnd, RunDriver } from './execution/run-driver.js';
 import type { DriveRunOptions } from './execution/run-batches.js';
 import type { History } from '../history/history.js';
@@ -145,8 +145,7 @@ export class RunLifecycle {
     await reconciliation.readList();
     this.isRemovable =
       isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
-    // The process that began a shared run has asked before.
-    if (this.isRemovable && !store.shared) await checkBeforeSending(this.#options, plannedInput);
+    if (this.isRemovable) await this.#place.checkBeforeSending(plannedInput);
     const isUnknown = store.state.balance === undefined;
     const before = await readBalance(client, store, this.#options, (why) =>
       this.#options.onProgress?.(noticed(notice('balance_unknown', { why }))),
@@ -180,7 +179,7 @@ export class RunLifecycle {
     const options = this.#driving(client, reconciliation, opened);
     if (stoppedBy) return new RunDriver(options).toStop(stoppedBy);
     // Processes of a shared run record their stops while they drive.
-    const isAlone = !store.shared;
+    const isAlone = !store.others.mayWork;
     if (isAlone && store.state.stopped) await store.record({ entry: 'resumed' });
     const end = await new RunDriver(options).toEnd();
     const stopped = isAlone && stopForAll(end.stoppedBy);
@@ -206,7 +205,7 @@ export class RunLifecycle {
       onSettled: () => this.#outputClaim?.output.batchSettled(),
       wantsAll: () => this.#outputClaim !== undefined,
       claimOutput: async () => this.#claimOutput(opened),
-      ...(store.shared && { stop: (error) => this.#stop.abort(error) }),
+      stop: (error) => this.#stop.abort(error),
     };
   }
 
@@ -259,14 +258,15 @@ export class RunLifecycle {
           if (!(error instanceof ClaimRevokedError) && this.#outputClaim) throw error;
         }
       }
-      await this.#store.shared?.waitForUpdates(this.#signal);
+      await this.#store.others.waitForUpdates(this.#signal);
     }
   }
 
   /** @throws StateError `state_mismatch` when another process has abandoned the run */
   #summaryOfOthers(): Summary | undefined {
-    if (!this.#store.shared) return undefined;
-    const { run, finished } = this.#store.state;
+    const { others, state } = this.#store;
+    if (!others.haveEndedRun) return undefined;
+    const { run, finished } = state;
     if (run) return finished?.summary;
     throw new StateError('the run was abandoned', { code: 'state_mismatch' });
   }

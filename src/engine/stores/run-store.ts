@@ -4,6 +4,7 @@ import type { RateMember, SharedRate } from '../../client/rate/shared-rate.js';
 import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
+import { orAborted } from '../../platform/waiting/promises.js';
 import { type BatchTimes, noTimes } from '../batches/batch-log.js';
 import { type RunState, entryOf } from './run-state.js';
 import type {
@@ -33,8 +34,8 @@ export interface BatchStore {
   /** Its folder, by which the run can be found. @default none */
   readonly path?: string;
 
-  /** What other processes do to the run meanwhile. @default none can work on it at the same time */
-  readonly shared?: SharedWork;
+  /** What other processes do to the run meanwhile. */
+  readonly others: OtherProcesses;
 
   /**
    * Appends a note to the journal. Once it returns, the note survives a power cut.
@@ -65,13 +66,19 @@ export interface BatchStore {
   hasResults?(batch: Batch): Promise<boolean>;
 }
 
-/** How one process of a shared run hears of the others, and they of it. */
-export interface SharedWork {
+/** How one process of a run learns of the others, and they of it. */
+export interface OtherProcesses {
+  /** Whether one may work on the run now. */
+  readonly mayWork: boolean;
+
+  /** Whether one has finished or abandoned the run. */
+  readonly haveEndedRun: boolean;
+
   /**
-   * Whether the store was restarted since this process opened it, and may have been restored to an earlier
-   * moment.
+   * Whether the store refuses the launches of a process that has not read the service's list since the store
+   * was restored. Not once it was restarted: it may be restored to an earlier moment without knowing it.
    */
-  readonly isRestarted: boolean;
+  readonly refusesOldLaunches: boolean;
 
   /**
    * Resolves when, since the last call, other processes have changed the run, or released batches or the last
@@ -93,6 +100,9 @@ export interface SharedWork {
    */
   announce(stopped: StoppedEntry): void;
 
+  /** Records what is decided for all of them. @throws OutputError */
+  record(note: RunNote): Promise<void>;
+
   /**
    * Reopens a finished run: records the new states of batches in one step, and lets them be claimed again.
    * Does nothing where a batch was recorded since this process last read the run: another process was faster.
@@ -101,6 +111,19 @@ export interface SharedWork {
    */
   reopen(batches: readonly BatchProgress[]): Promise<void>;
 }
+
+/** No other process can work on the run: its store is locked. */
+export const noOthers: OtherProcesses = {
+  mayWork: false,
+  haveEndedRun: false,
+  refusesOldLaunches: false,
+  waitForUpdates: async (signal) => orAborted(new Promise(() => {}), signal),
+  takeUpdates: () => new Set(),
+  onStop: () => undefined,
+  announce: () => undefined,
+  record: async () => undefined,
+  reopen: async () => undefined,
+};
 
 /**
  * The journal and results from which another process can resume a run. A state directory is a store held by
@@ -192,7 +215,6 @@ export interface SourceCopy {
 
 /** A shared run's store, as one process has it open. */
 export interface SharedRunStore extends RunStore {
-  readonly shared: SharedWork;
   readonly copy: SourceCopy;
   /**
    * Begins the run, unless one of its name exists. Of concurrent calls one counts.

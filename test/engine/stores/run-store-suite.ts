@@ -691,7 +691,7 @@ function describeSharing<Store extends RunStore>(
         await limit(one, 20);
         await Promise.all(
           [two, three].map(async (store, at) => {
-            await store.shared.reopen([progress(whole, { ...again, attempt: 2 + at })]);
+            await store.others.reopen([progress(whole, { ...again, attempt: 2 + at })]);
           }),
         );
         const attempts = [two, three].map(({ state }) => {
@@ -699,7 +699,7 @@ function describeSharing<Store extends RunStore>(
           return state.batches.get(batchLabel(whole))?.state.attempt;
         });
         expect(new Set(attempts).size).toBe(1);
-        await three.shared.reopen([progress(whole, { ...again, attempt: 9 })]);
+        await three.others.reopen([progress(whole, { ...again, attempt: 9 })]);
         const taken = await claimOne(three, whole);
         expect(taken.entry?.state).toEqual({ ...again, attempt: attempts[0] });
         // What was surely not launched is not paid for.
@@ -798,7 +798,7 @@ function describeSharing<Store extends RunStore>(
 /** Waits until a process has heard something of others, as it would without a clock of its own. */
 async function until(store: RunStore | undefined, isReceived: () => boolean): Promise<void> {
   const { signal } = new AbortController();
-  while (!isReceived()) await store?.shared?.waitForUpdates(signal);
+  while (!isReceived()) await store?.others.waitForUpdates(signal);
 }
 
 function first<Item>([item]: readonly Item[]): Item {

@@ -33,7 +33,7 @@ export interface DriveRunOptions {
   readonly wantsAll?: () => boolean;
   /** Claims the output of the run, unless another process has it. @returns whether this process has it */
   readonly claimOutput?: () => Promise<boolean>;
-  /** In a shared run: ends this process's work when the run is stopped. */
+  /** Ends this process's work when another has stopped the run. */
   readonly stop?: (error: unknown) => void;
 }
 
@@ -74,7 +74,7 @@ export class RunBatches {
   changed(): ReadonlySet<Batch> {
     const changed = this.#changed;
     this.#changed = new Set();
-    for (const label of this.#options.store.shared?.takeUpdates() ?? []) {
+    for (const label of this.#options.store.others.takeUpdates()) {
       const batch = this.#all.get(label);
       if (batch) changed.add(batch);
     }
@@ -152,7 +152,7 @@ export class RunBatches {
       const name = reconciliation.nameOf(driven.batch, state);
       again.push({ ...withKnown(driven, state), name });
     }
-    if (again.length > 0) await store.shared?.reopen(again);
+    if (again.length > 0) await store.others.reopen(again);
     for (const { batch } of failed) await this.applyRemote(batch);
   }
 
@@ -272,10 +272,10 @@ export class RunBatches {
   }
 
   async #recall({ batch, entry, times }: RunClaim): Promise<void> {
-    const { reconciliation, run, store } = this.#options;
+    const { reconciliation, run } = this.#options;
     const before = entry?.state ?? planned;
     const learned = await this.#stateToFetch(batch, reconciliation.learn(batch, before));
-    const isTakenUp = run.retryFailed === true || (!store.shared && isExportRetriable(learned));
+    const isTakenUp = run.retryFailed === true || isExportRetriable(learned);
     const state = isTakenUp ? await reconciliation.retry(batch, learned) : learned;
     const name = state === before && entry ? entry.name : reconciliation.nameOf(batch, state);
     const found = {

@@ -47,7 +47,7 @@ export class RunDeletions {
   async exported(exported: ExportedBatch): Promise<void> {
     const { run, store } = this.#options;
     // In a shared run the process that ends it deletes them: others may be gone by then.
-    if (run.deleteBatches !== true || store.shared) return;
+    if (run.deleteBatches !== true || store.others.mayWork) return;
     if (this.#mustStay(exported.batch)) {
       await this.#delete(exported);
       return;
@@ -117,7 +117,7 @@ export class RunDeletions {
   /** See `DriveRunEnd.deleteUnneeded`. */
   async deleteUnneeded(confirm: () => Promise<void>): Promise<void> {
     const { run, store } = this.#options;
-    if (!store.shared) return;
+    if (!store.others.mayWork) return;
     for (const { batch, state } of this.#log.batches()) {
       if (run.deleteBatches !== true || state.stage !== 'exported') continue;
       await confirm();

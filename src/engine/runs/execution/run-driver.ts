@@ -129,7 +129,7 @@ export class RunDriver {
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole) await this.#deletions.retry();
     // What looks like an orphan to one process may be another's upload.
-    if ((isWhole || isRefused) && !store.shared) {
+    if ((isWhole || isRefused) && !store.others.mayWork) {
       await this.#deletions.deleteOrphans({ isGivenUp: isRefused });
     }
     if (isWhole) await this.#deletions.deleteEarlier();

@@ -49,7 +49,7 @@ export class WorkerLoop {
     this.#options = options;
     this.#currentBudget = options.run.maxCredits ?? null;
     this.#stoppedBefore = options.store.state.stopped?.at;
-    options.store.shared?.onStop(() => this.#applyStop());
+    options.store.others.onStop(() => this.#applyStop());
   }
 
   /** Most batches that this process may still claim. */
@@ -145,8 +145,7 @@ export class WorkerLoop {
 
   /** Whether no process has anything left to drive. */
   get #isEnded(): boolean {
-    const { shared, state } = this.#options.store;
-    return shared !== undefined && (state.finished !== undefined || state.run === undefined);
+    return this.#options.store.others.haveEndedRun;
   }
 
   /** Why another process stopped since this one joined. */
@@ -158,11 +157,11 @@ export class WorkerLoop {
   #applyStop(): void {
     const { drive, stop } = this.#options;
     const stopped = this.#stoppedByOthers;
-    if (!stopped || !stop || this.#isStoppedForAll || this.#localStop) return;
+    if (!stopped || this.#isStoppedForAll || this.#localStop) return;
     this.#isStoppedForAll = true;
     const error = stopOfOthers(stopped);
     if (letsFinish(stopped)) drive.gate.close(error);
-    else stop(error);
+    else stop?.(error);
   }
 
   /** Applies a budget set by another process. */
@@ -176,22 +175,22 @@ export class WorkerLoop {
 
   /** What stops one process stops launches in all. */
   #announceStop(): void {
-    const { store, drive, stop } = this.#options;
+    const { store, drive } = this.#options;
     if (this.#isStoppedForAll || this.#localStop) return;
     const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
-    const stopped = stop && stopForAll(error);
+    const stopped = stopForAll(error);
     // Each type has its own budget, which the store keeps for all.
     const isOfOneType = !drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore;
     if (!stopped || isOfOneType) return;
     this.#localStop = stopped;
-    store.shared?.announce(stopped);
+    store.others.announce(stopped);
   }
 
   async #recordStop(): Promise<void> {
     this.#announceStop();
     if (!this.#localStop || this.#isStoppedForAll) return;
     this.#isStoppedForAll = true;
-    await this.#options.store.record(this.#localStop);
+    await this.#options.store.others.record(this.#localStop);
   }
 
   async applyRemote(): Promise<void> {
@@ -244,18 +243,18 @@ export class WorkerLoop {
       if (!claimOutput || (await claimOutput())) {
         const ready = batches.log.batches().filter(({ state }) => state.stage === 'ready');
         if (await onPrepared(await readPreflight(client, ready, run))) {
-          if (store.shared) await store.record({ entry: 'approved' });
+          await store.others.record({ entry: 'approved' });
           return undefined;
         }
         const refusal = new DetachedError(
           'the batches are prepared and not launched, so nothing is paid; run again to go on',
           { retryable: false },
         );
-        const stopForOthers = store.shared && stopForAll(refusal);
-        if (stopForOthers) await store.record(stopForOthers);
+        const stopForOthers = stopForAll(refusal);
+        if (stopForOthers) await store.others.record(stopForOthers);
         return refusal;
       }
-      await store.shared?.waitForUpdates(run.signal);
+      await store.others.waitForUpdates(run.signal);
     }
     return undefined;
   }
@@ -268,10 +267,9 @@ export class WorkerLoop {
       this.#wake = resolve;
       if (this.#hasChanged) resolve();
     });
-    const updates =
-      store.shared
-        ?.waitForUpdates(AbortSignal.any([run.signal, over.signal]))
-        .then(() => drive.gate.noteFreed()) ?? localChange;
+    const updates = store.others
+      .waitForUpdates(AbortSignal.any([run.signal, over.signal]))
+      .then(() => drive.gate.noteFreed());
     try {
       await Promise.race([localChange, updates]);
     } catch (error) {

@@ -6,7 +6,7 @@ import { isSentAgain } from '../../batches/batch-state.js';
 import { readLines } from '../../batches/batch.js';
 import { Plan } from '../../plan/plan.js';
 import { addressOf } from '../../plan/result-join.js';
-import { LocalRunClaims, type BatchStore } from '../../stores/run-store.js';
+import { LocalRunClaims, noOthers, type BatchStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { batchEntryOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import { emptyRunState, hasPaid } from '../../stores/run-state.js';
@@ -88,6 +88,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
       batchesPath,
       store: {
         state,
+        others: noOthers,
         record: async () => undefined,
         claim: async (wanted) => claims.claim(wanted),
         readResults: async (...kept) => results.read(...kept),

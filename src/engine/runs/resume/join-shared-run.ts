@@ -81,6 +81,9 @@ export class SharedRun implements RunLocation {
     return client;
   }
 
+  /** Asked before it was begun, by the process that did so. */
+  async checkBeforeSending(): Promise<void> {}
+
   /** A run refused in its form is not worth continuing, and its name is taken. */
   reasonOf({ stoppedBy, isRefused }: DriveRunEnd): unknown {
     if (!isRefused || !(stoppedBy instanceof ConfigurationError)) return stoppedBy;

@@ -13,7 +13,7 @@ import {
   type PlannedInput,
   type PlanInputOptions,
 } from '../planning/plan-input.js';
-import { beginRun, decisionsOf, serviceOf } from './new-run.js';
+import { beginRun, checkBeforeSending, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, keepCarried } from './earlier-results.js';
 import { collectLeft, paidSince, planBesideOthers } from './launched-elsewhere.js';
@@ -205,6 +205,10 @@ export class DirectoryRun implements RunLocation {
     });
     await this.store.record(plannedInput.entry);
     return { entry, plannedInput: { ...plannedInput, source } };
+  }
+
+  async checkBeforeSending(plannedInput: PlannedInput): Promise<void> {
+    await checkBeforeSending(this.run, plannedInput);
   }
 
   reasonOf({ stoppedBy }: DriveRunEnd): unknown {

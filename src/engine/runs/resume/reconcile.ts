@@ -81,7 +81,9 @@ export class Reconciliation {
     this.#here = here;
     this.#isResumed = store.state.run !== undefined;
     // Its maps change later.
-    this.#sharedBefore = store.shared ? { batches: new Map(store.state.batches) } : undefined;
+    this.#sharedBefore = store.others.mayWork
+      ? { batches: new Map(store.state.batches) }
+      : undefined;
     this.isCopied = this.#isResumed && !moved && isElsewhere(run.place, here);
     this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
   }
@@ -160,8 +162,7 @@ export class Reconciliation {
   async checkBeforeLaunch(batch: Batch, state: BatchState): Promise<BatchState> {
     // A shared store refuses launches by processes that have not read the list since it was restored, if it
     // knows of that: where its files were put back unchanged, only its restart shows.
-    const isShared = this.#sharedBefore !== undefined;
-    const isAlone = !this.#isResumed || (isShared && this.#store.shared?.isRestarted !== true);
+    const isAlone = !this.#isResumed || this.#store.others.refusesOldLaunches;
     const isListed = !this.#unlisted.has(batchLabel(batch));
     if (isAlone && state.attempt === 1 && isListed) return state;
     await this.uploads.read();

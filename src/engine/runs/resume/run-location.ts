@@ -2,7 +2,7 @@ import type { Client } from '../../../client/client.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { History } from '../../history/history.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
-import type { RunStore, BatchStore } from '../../stores/run-store.js';
+import { type BatchStore, noOthers, type RunStore } from '../../stores/run-store.js';
 import type { Summary } from '../../summary/summary.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -34,6 +34,8 @@ export interface RunLocation {
    * @throws StateError `state_mismatch` before anything is sent, when neither is allowed
    */
   open(client: Client): Promise<OpenedRun>;
+  /** Asks the questions about a list that it begins with. */
+  checkBeforeSending(plannedInput: PlannedInput): Promise<void>;
   /**
    * Plans a list other than the unfinished run's while the service cannot be asked about that run: the output
    * may be written with known results. Absent where another list is another run.
@@ -106,6 +108,7 @@ export async function planOffline(
           plan: plannedInput.entry,
           earlier: [...state.earlier, current],
         },
+        others: noOthers,
         record: async () => undefined,
         claim: async () => [],
         readResults: async (...kept) => before.readResults(...kept),

@@ -26,7 +26,13 @@ import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
 import { hasPaid, replayJournal, emptyRunState, type RunState } from '../run-state.js';
-import { LocalRunClaims, type OutputClaim, type RunClaim, type RunStore } from '../run-store.js';
+import {
+  LocalRunClaims,
+  noOthers,
+  type OutputClaim,
+  type RunClaim,
+  type RunStore,
+} from '../run-store.js';
 import { ResultStore } from '../result-store.js';
 import {
   batchEntryOf,
@@ -39,6 +45,7 @@ import type { RunScratch } from '../scratch.js';
 /** The state from which a run resumes after a kill. Readable by its owner only. */
 export class StateDirectory implements RunStore, RunScratch, DirectoryState {
   readonly path: string;
+  readonly others = noOthers;
   readonly #files: FileSystem;
   readonly #lock: FileLock;
   #released: Promise<void> | undefined;

@@ -16,11 +16,11 @@ import { JournalReplay, type RunState } from '../run-state.js';
 import type { PlanEntry, RunEntry, StoppedEntry } from '../journal-entries.js';
 import type {
   BegunRun,
+  OtherProcesses,
   OutputClaim,
   RunClaim,
   RunNote,
   SharedRunStore,
-  SharedWork,
   SourceCopy,
 } from '../run-store.js';
 import {
@@ -44,7 +44,7 @@ interface LeasedStoreOptions {
 }
 
 /** One process's view of a shared run, in any kind of store. */
-export class LeasedRunStore implements SharedRunStore, SharedWork {
+export class LeasedRunStore implements SharedRunStore, OtherProcesses {
   readonly #steps: SharedSteps;
   readonly #clock: Clock;
   readonly #leaseMs: number;
@@ -55,7 +55,8 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
   readonly #claims: LeasedClaims;
   readonly #closing = new AbortController();
   readonly #notifier = new Notifier();
-  readonly shared = this;
+  readonly others = this;
+  readonly mayWork = true;
   readonly copy: SourceCopy;
   readonly #rows: RowFigures | undefined;
   /** A repeated call comes before the next of its kind. */
@@ -133,8 +134,12 @@ export class LeasedRunStore implements SharedRunStore, SharedWork {
     return store;
   }
 
-  get isRestarted(): boolean {
-    return this.#isRestarted;
+  get refusesOldLaunches(): boolean {
+    return !this.#isRestarted;
+  }
+
+  get haveEndedRun(): boolean {
+    return this.state.finished !== undefined || this.state.run === undefined;
   }
 
   get state(): RunState {

@@ -44,7 +44,8 @@ it('looks at a batch when something is heard of it, not in every round', async (
     run: { signal: new AbortController().signal },
     store: {
       state: { ...emptyRunState, run: runEntry },
-      shared: {
+      others: {
+        haveEndedRun: false,
         onStop: () => undefined,
         waitForUpdates: async () => {
           const batch = reported.pop() as Batch;

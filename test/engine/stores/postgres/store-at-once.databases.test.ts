@@ -271,10 +271,10 @@ test('a process hears at once of what stops another, without waiting for its nex
   await one.begin(runEntry, planEntry);
   // The first one connects it.
   await time.advance(1000);
-  while (!other.state.run) await other.shared.waitForUpdates(signal);
+  while (!other.state.run) await other.others.waitForUpdates(signal);
   const at = new Date().toISOString();
   await one.record({ entry: 'stopped', code: 'unauthorized', message: 'no', at });
-  while (!other.state.stopped) await other.shared.waitForUpdates(signal);
+  while (!other.state.stopped) await other.others.waitForUpdates(signal);
   expect(other.state.stopped).toMatchObject({ code: 'unauthorized' });
 });
 
@@ -286,13 +286,13 @@ test('a process hears of what stops another before that is written down, whateve
   onTestFinished(async () => other.close());
   const { signal } = new AbortController();
   await one.begin(runEntry, planEntry);
-  while (!other.state.run) await other.shared.waitForUpdates(signal);
-  const received = new Promise<void>((resolve) => other.shared.onStop(resolve));
+  while (!other.state.run) await other.others.waitForUpdates(signal);
+  const received = new Promise<void>((resolve) => other.others.onStop(resolve));
   const at = new Date().toISOString();
   const stopped = { entry: 'stopped', code: 'unauthorized', message: 'ключ \u0000', at } as const;
   // More than PostgreSQL tells is found where it is written down.
-  one.shared.announce({ ...stopped, message: 'no'.repeat(10_000) });
-  one.shared.announce(stopped);
+  one.others.announce({ ...stopped, message: 'no'.repeat(10_000) });
+  one.others.announce(stopped);
   await received;
   expect(other.state.stopped).toEqual(stopped);
   expect(one.state.run).toMatchObject({ id: runEntry.id });

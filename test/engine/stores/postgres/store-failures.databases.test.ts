@@ -80,11 +80,11 @@ describe('a run whose database', () => {
     const ahead = await claimOne(store, batch(0));
     await ahead.record(progress(batch(0), 'ready'));
     await claimOne(store, batch(1));
-    expect(store.shared.isRestarted).toBe(false);
+    expect(store.others.refusesOldLaunches).toBe(true);
     await server.crash();
     await claimOne(store, batch(2));
-    expect(store.shared.isRestarted).toBe(true);
-    expect((await open()).shared.isRestarted).toBe(false);
+    expect(store.others.refusesOldLaunches).toBe(false);
+    expect((await open()).others.refusesOldLaunches).toBe(true);
   });
 
   test('is taken over by a copy that lacks the last of it lets nobody go on by what he knew', async () => {

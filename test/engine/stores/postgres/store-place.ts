@@ -93,7 +93,7 @@ export async function liveThrough(options: Partial<PostgresStoreOptions>): Promi
     await two.record({ entry: 'balance', credits: null });
     await (await two.claimOutput())?.finish(exampleSummary());
     await two.clear();
-    while (!two.state.finished) await two.shared.waitForUpdates(signal);
+    while (!two.state.finished) await two.others.waitForUpdates(signal);
     expect(two.state).toMatchObject({ run: runEntry, finished: { summary: exampleSummary() } });
     await two.remove();
   } finally {
