@@ -6,6 +6,9 @@ import { notice, type OnNotice } from '../../platform/text/notices.js';
 /** A network drops what is silent for some minutes, as a long statement is. */
 export const keepAliveAfterMs = 60_000;
 
+/** A session that holds a lock sends something in this time, and the server ends it when it has not. */
+export const mostSilentMs = 5 * 60_000;
+
 /** A connection to a database. Errors are the driver's, and may contain secrets. */
 export interface Connection {
   /** The database, without user and password. */

@@ -14,10 +14,7 @@ export interface FileLock {
 
 /** How long to wait for another process. */
 export interface LockWaitOptions {
-  /**
-   * @default 0: another's lock is an error at once
-   * @default 0: a lock that another holds is an error at once
-   */
+  /** @default 0: a lock that another holds is an error at once */
   readonly waitLockMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
@@ -71,7 +68,7 @@ export async function lockFile(
         refuseLock(target, error);
       }
       const leftMs = untilMs - clock.now();
-      if (leftMs <= 0) throw busyError(target, waitLockMs);
+      if (leftMs <= 0) throw lockedError({ ...target, isHere: heldHere.has(path) }, waitLockMs);
       await clock.sleep(Math.min(pauseMs, leftMs), signal);
     }
   }
@@ -118,14 +115,20 @@ function lockOf(path: string, file: FileHandle): FileLock {
   };
 }
 
-function busyError(
-  { name, path, canWait, does = 'is working in' }: LockTarget,
+/** @param waitLockMs how long it was waited for */
+export function lockedError(
+  {
+    name,
+    canWait,
+    does = 'is working in',
+    isHere = false,
+  }: Pick<LockTarget, 'name' | 'canWait' | 'does'> & { readonly isHere?: boolean },
   waitLockMs: number,
 ): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
   const advice =
     canWait === false || waitLockMs > 0 ? '' : `; wait for it with ${optionName('waitLockMs')}`;
-  const holder = heldHere.has(path) ? 'another run of this process' : 'another process';
+  const holder = isHere ? 'another run of this process' : 'another process';
   return new StateError(`${holder} ${does} ${name}${waited}${advice}`, {
     code: 'state_locked',
   });

@@ -1,5 +1,6 @@
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
+import { mostSilentMs } from '../connection.js';
 import type { Dialect, Staging, Statements } from '../dialect.js';
 import {
   qualifiedName,
@@ -124,6 +125,15 @@ async function waitForMaker(
     [...within, table],
   );
   if (made) throw new OutputError(`another run has made the table ${target}`);
+}
+
+export async function claim(connection: MysqlConnection, name: string): Promise<boolean> {
+  // The lock of a machine that is gone must not outlive it by hours.
+  await connection.query(`SET SESSION wait_timeout = ${mostSilentMs / 1000}`);
+  const [[isMine] = []] = await connection.query('SELECT GET_LOCK(sha1(?), 0)', [
+    `sluice run ${name}`,
+  ]);
+  return Number(isMine) === 1;
 }
 
 /** What the server says of the staging table's columns, with the names of the columns that they are for. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { OpenSinkOptions } from '../../rows/sink.js';
+import { mostSilentMs } from '../connection.js';
 import type { Staging, Statements } from '../dialect.js';
 import { qualifiedName, quoteName, type TablePlan } from '../tables/table-plan.js';
 import { addColumnStatements, createTableStatement } from '../statements.js';
@@ -49,6 +50,16 @@ export const statements: Statements = {
 
 /** While its transaction is open, VACUUM cannot clean up rows that others delete. */
 export const newTableMayWaitMs = 60_000;
+
+export async function claim(connection: PostgresConnection, name: string): Promise<boolean> {
+  const number = createHash('sha256').update(`sluice ${name}`).digest().readBigInt64BE();
+  // The lock of a machine that is gone must not outlive it by hours.
+  await connection.query(
+    `SELECT set_config(name, '${mostSilentMs}', false) FROM pg_settings WHERE name = 'idle_session_timeout'`,
+  );
+  const [[isMine] = []] = await connection.query(`SELECT pg_try_advisory_lock(${number})`);
+  return isMine === 't';
+}
 
 /** Lines are sent in pieces of about this size. */
 const pieceBytes = 256 * 1024;

@@ -33,6 +33,8 @@ export const statements: Statements = {
   },
 };
 
+export const letsOthersMake = true;
+
 export async function stage(
   connection: SqliteConnection,
   plan: TablePlan,

@@ -15,11 +15,18 @@ import { columnNames, count, flag, required, text, url } from '../../../platform
 import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { SourceReading } from '../../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
-import { discardConnection, type Connection } from '../connection.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { discardConnection, retryOnLock, type Connection } from '../connection.js';
 import { textOfUrl } from '../database-url.js';
 import type { Dialect, DialectForm } from '../dialect.js';
 import { createRowValidator } from './validate-rows.js';
-import { checkingRefuser, openingRefuser, type Refuse } from '../database-failure.js';
+import {
+  checkingRefuser,
+  openingRefuser,
+  writingRefuser,
+  type DatabaseFailure,
+  type Refuse,
+} from '../database-failure.js';
 import { TableAccess, type TableAddress } from './table-access.js';
 import type { TablePlan } from './table-plan.js';
 import { sourceTypes, planTable } from './plan-table.js';
@@ -87,6 +94,8 @@ export function tableSink<Database extends Connection>(
       const refuseCheck = checkingRefuser(name, access.failureOf);
       await access.use('look', refuseCheck, (connection) => connection.close());
     },
+    // With a key the second of two runs goes on with the table of the first.
+    ...(key.length === 0 && { hold: (patience) => access.hold(patience) }),
     async validate(reading, columns) {
       if (reading.hasNoRows === true) return undefined;
       return access.use('look', checkingRefuser(name, access.failureOf), async (connection) => {
@@ -138,13 +147,36 @@ export function tableSink<Database extends Connection>(
           if (again.mode === 'create') throw error;
           return stage(again);
         });
-        return stagedRows(writing, refuse, (skipped) => {
+        const onApplied = (skipped: SkippedUpdates | undefined): void => {
           skippedUpdates = skipped;
-        });
+        };
+        return stagedRows(writing, refuse, onApplied, release);
       };
-      return access.use('write', refuseOpening, write, { onNotice, signal, patienceMs });
+      const isInTurn = makesTable && key.length > 0 && dialect.letsOthersMake === true;
+      const release = isInTurn ? await inTurn(access, opening) : undefined;
+      try {
+        return await access.use('write', refuseOpening, write, { onNotice, signal, patienceMs });
+      } catch (error) {
+        await release?.();
+        throw error;
+      }
     },
   };
+}
+
+/** Waits for other runs that make the table; afterwards it is there. */
+async function inTurn<Database extends Connection>(
+  access: TableAccess<Database>,
+  { onNotice, signal }: OpenSinkOptions,
+): Promise<() => Promise<void>> {
+  const failureOf = (error: unknown): DatabaseFailure =>
+    isSluiceError(error, 'state_locked')
+      ? { words: error.message, code: undefined, isMisuse: false, isBusy: true }
+      : access.failureOf(error);
+  const waiting = { name: access.name, failureOf, onNotice, signal, patienceMs };
+  return retryOnLock(waiting, undefined, () => access.hold()).catch(
+    writingRefuser(access.name, failureOf),
+  );
 }
 
 /** A column with its own type is accepted unchanged. */
@@ -196,6 +228,7 @@ function stagedRows<Database extends Connection>(
   writing: TableWriting<Database>,
   refuse: Refuse,
   onApplied: (skipped: SkippedUpdates | undefined) => void,
+  release?: () => Promise<void>,
 ): SinkWriting {
   const { connection, staging } = writing;
   let isOpen = true;
@@ -207,10 +240,13 @@ function stagedRows<Database extends Connection>(
       onApplied(await applyStaged(writing).catch(refuse));
       isOpen = false;
       await connection.close();
+      await release?.();
     },
     async abort() {
-      if (isOpen) await discardConnection(connection);
+      if (!isOpen) return;
       isOpen = false;
+      await discardConnection(connection);
+      await release?.();
     },
   };
 }

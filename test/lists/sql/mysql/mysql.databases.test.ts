@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
-import { rowsSource, type Sink } from '../../../../src/index.js';
+import { rowsSource } from '../../../../src/index.js';
 import { connect } from '../../../../src/lists/sql/mysql/connect.js';
 import { tryDefinitions } from '../../../../src/lists/sql/mysql/statements.js';
 import type { TablePlan } from '../../../../src/lists/sql/tables/table-plan.js';
@@ -188,50 +188,4 @@ test('bytes that are no text are a key', async () => {
     { id: '00FE41', v: 0 },
     { id: '00FF41', v: 1 },
   ]);
-});
-
-/** A promise that somebody else settles. */
-function promiseOf(): { readonly done: Promise<void>; readonly settle: () => void } {
-  let settle = (): void => undefined;
-  const done = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
-  return { done, settle: () => settle() };
-}
-
-test('two runs make the same new table, the second going on with what the first has made', async () => {
-  const place = await mariadb.open();
-  const [rehearsed, opened, awaited] = [promiseOf(), promiseOf(), promiseOf()];
-  const [first, second] = [place.sink({ key: 'id' }), place.sink({ key: 'id' })];
-  const verify = async (id: number, sink: Sink): Promise<void> => {
-    const source = rowsSource([{ id, email: `good${id}@sluice.test` }]);
-    await (await startVerifying()).run({ source, sink, email: ['email'] });
-  };
-  const firstRun = verify(1, {
-    ...first,
-    async open(opening) {
-      await rehearsed.done;
-      const writing = await first.open(opening);
-      opened.settle();
-      const finish = async (): Promise<void> => {
-        await awaited.done;
-        await writing.finish();
-      };
-      return { ...writing, finish };
-    },
-  });
-  const secondRun = verify(2, {
-    ...second,
-    async open(opening) {
-      rehearsed.settle();
-      await opened.done;
-      const writing = await second.open({ ...opening, onNotice: awaited.settle });
-      // Nothing was waited for.
-      awaited.settle();
-      return writing;
-    },
-  });
-  await Promise.all([firstRun, secondRun]);
-  const ids = await place.ask(`SELECT id FROM ${place.table} WHERE email_valid = true ORDER BY id`);
-  expect(ids).toEqual([{ id: 1 }, { id: 2 }]);
 });

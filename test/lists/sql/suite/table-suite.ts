@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigurationError, rowsSource, type Source } from '../../../../src/index.js';
+import { ConfigurationError, rowsSource, type Sink, type Source } from '../../../../src/index.js';
 import { changeFirst, dieBehind } from '../harness/spoilt-sinks.js';
 import { expectExit, rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, Place, SinkOptions } from './database.js';
 import { cellsOf, countIn, makePeople } from './people.js';
+
+/** A promise that somebody else settles. */
+function promiseOf(): { readonly done: Promise<void>; readonly settle: () => void } {
+  let settle = (): void => undefined;
+  const done = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { done, settle: () => settle() };
+}
 
 /** Why a run ends before anything is sent. */
 async function refusalOf(
@@ -25,9 +34,11 @@ async function refusalOf(
 export function describeTable({
   dropRow,
   hasSchemas,
+  isShared,
   newTable,
   open,
   ownRows = [],
+  server,
 }: Database): void {
   const openPeople = async (): Promise<Place> => {
     const place = await open();
@@ -83,6 +94,18 @@ export function describeTable({
       expect(error).toMatchObject({ code: 'invalid_option', fault: 'exists' });
       expect(await place.ask(`SELECT * FROM ${place.table}`)).toEqual(before);
     });
+
+    test('without a key is made by one run: another one is refused before anything is sent', async () => {
+      const place = await open();
+      const source = rowsSource([{ email: 'good1@sluice.test' }]);
+      const sink = changeFirst(place.sink(), async () => {
+        expect(await refusalOf(source, place, {})).toMatchObject({ code: 'state_locked' });
+      });
+      await (await startVerifying()).run({ source, sink, email: ['email'] });
+      expect(await refusalOf(source, place, {})).toMatchObject({ fault: 'exists' });
+    });
+
+    if (isShared && server?.hasWaiting === undefined) describeMakers(open);
 
     test('is made once more when it was dropped behind its commit', async () => {
       const place = await openPeople();
@@ -326,6 +349,44 @@ export function describeTable({
     });
 
     if (dropRow) describeDropped(openPeople, dropRow);
+  });
+}
+
+function describeMakers(open: Database['open']): void {
+  test('with a key is made by one of two runs, and the other goes on with it', async () => {
+    const place = await open();
+    const [rehearsed, opened, awaited] = [promiseOf(), promiseOf(), promiseOf()];
+    const [first, second] = [place.sink({ key: 'id' }), place.sink({ key: 'id' })];
+    const verify = async (id: number, sink: Sink): Promise<void> => {
+      const source = rowsSource([{ id, email: `good${id}@sluice.test` }]);
+      await (await startVerifying()).run({ source, sink, email: ['email'] });
+    };
+    const firstRun = verify(1, {
+      ...first,
+      async open(opening) {
+        await rehearsed.done;
+        const writing = await first.open(opening);
+        opened.settle();
+        const finish = async (): Promise<void> => {
+          await awaited.done;
+          await writing.finish();
+        };
+        return { ...writing, finish };
+      },
+    });
+    const secondRun = verify(2, {
+      ...second,
+      async open(opening) {
+        rehearsed.settle();
+        await opened.done;
+        const writing = await second.open({ ...opening, onNotice: awaited.settle });
+        // Nothing was waited for.
+        awaited.settle();
+        return writing;
+      },
+    });
+    await Promise.all([firstRun, secondRun]);
+    expect(await countIn(place, 'email_valid = true')).toBe(2);
   });
 }
 
