@@ -8,6 +8,7 @@ import { type Frame, HistoryFile, historyHead, type HistoryHead } from './histor
 import { createKeyLookup } from './history-lookup.js';
 import { LaunchedBatches } from './launched-batches.js';
 import { FinishedRuns } from './finished-runs.js';
+import { PlannedRuns } from './planned-runs.js';
 
 /** Superseded entries are dropped once they are as many as the others. */
 const leastSuperseded = 50_000;
@@ -19,6 +20,7 @@ export class HistoryContents {
   readonly cutBytes: number;
   readonly runs: FinishedRuns;
   readonly launched: LaunchedBatches;
+  readonly planned: PlannedRuns;
   readonly #path: string;
   readonly #seed: Uint8Array;
   readonly #file: HistoryFile;
@@ -35,6 +37,7 @@ export class HistoryContents {
       readonly entries: HistoryEntries;
       readonly runs: FinishedRuns;
       readonly launched: LaunchedBatches;
+      readonly planned: PlannedRuns;
     },
   ) {
     this.#path = path;
@@ -45,6 +48,7 @@ export class HistoryContents {
     this.#entries = read.entries;
     this.runs = read.runs;
     this.launched = read.launched;
+    this.planned = read.planned;
   }
 
   /**
@@ -61,15 +65,17 @@ export class HistoryContents {
     const entries = new HistoryEntries(key.seed);
     const runs = new FinishedRuns();
     const launched = new LaunchedBatches();
+    const planned = new PlannedRuns();
     const opened = await onDisk(`use the history ${path}`, async () =>
       HistoryFile.open(
         files,
         path,
         () => historyHead(key.fingerprint, service),
-        (frame) => entries.take(frame) || runs.take(frame) || launched.take(frame),
+        (frame) =>
+          entries.take(frame) || runs.take(frame) || launched.take(frame) || planned.take(frame),
       ),
     );
-    return new HistoryContents(path, key.seed, { ...opened, entries, runs, launched });
+    return new HistoryContents(path, key.seed, { ...opened, entries, runs, launched, planned });
   }
 
   get entries(): HistoryEntries {
@@ -83,8 +89,8 @@ export class HistoryContents {
   /** Appends a frame; batches launch while the results of others arrive. */
   async append(frame: Frame): Promise<void> {
     await this.#turns.next(async () => this.#file.append(frame));
-    if (this.#entries.take(frame) || this.runs.take(frame)) return;
-    this.launched.take(frame);
+    if (this.#entries.take(frame) || this.runs.take(frame) || this.launched.take(frame)) return;
+    this.planned.take(frame);
   }
 
   /** Collects results of one batch, to be appended by the frame. */
@@ -112,14 +118,15 @@ export class HistoryContents {
 
   /** Writes the file again where half of it is superseded. */
   async compact(): Promise<void> {
-    const superseded = this.#entries.superseded + this.launched.superseded;
+    const superseded =
+      this.#entries.superseded + this.launched.superseded + this.planned.superseded;
     if (superseded > leastSuperseded && superseded > this.#entries.size) await this.rewrite();
   }
 
   /** Rewrites the file with the latest results that are kept. */
   async rewrite(
     isKept: (place: number) => boolean = () => true,
-    isKeptLaunched?: (hash: HashWords) => boolean,
+    isKeptNote?: (hash: HashWords) => boolean,
   ): Promise<void> {
     const kept = new HistoryEntries(this.#seed);
     const entries = this.#entries;
@@ -130,7 +137,11 @@ export class HistoryContents {
       const origin = entries.origin(entries.originAt(place));
       builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
     });
-    const others = [...this.runs.frames(), ...this.launched.frames(isKeptLaunched)];
+    const others = [
+      ...this.runs.frames(),
+      ...this.launched.frames(isKeptNote),
+      ...this.planned.frames(isKeptNote),
+    ];
     function* frames(): Generator<Frame> {
       yield* others;
       for (const builder of builders) {

@@ -38,6 +38,7 @@ import {
   type HistoryStats,
 } from './history-lookup.js';
 import { launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
+import { endedFrame, plannedFrames, type PlannedRun } from './planned-runs.js';
 import { listOf, runFrame, oddShares, finishedRunOf, type ListSource } from './finished-runs.js';
 
 /**
@@ -191,12 +192,7 @@ export class History implements ResultHistory {
     this.#contents.launched.assignTo(batchUuid, owner);
     // A launch may have to be repeated.
     if (this.#contents.launched.has(batchUuid)) return;
-    const hashes: HashWords[] = [];
-    for await (const key of keys) {
-      this.#hash.hash(groupNumber(group), key);
-      const { word0, word1, word2, word3 } = this.#hash;
-      hashes.push({ word0, word1, word2, word3 });
-    }
+    const hashes = await this.#hashesOf(group, keys);
     const launchedAtMs = this.#clock.wallNow();
     for (const frame of launchedFrames({ batchUuid, group, run, launchedAtMs }, hashes)) {
       await this.#contents.append(frame);
@@ -242,6 +238,45 @@ export class History implements ResultHistory {
     if (!this.#contents.launched.has(id)) return;
     const frame = overFrame(id);
     await this.#contents.append(frame);
+  }
+
+  /**
+   * Notes the batches of a shared run before it begins: its processes launch them while others have the history.
+   *
+   * @internal
+   */
+  async notePlan(
+    run: Omit<PlannedRun, 'batches'>,
+    batches: readonly { readonly id: number; readonly group: BatchGroup }[],
+    keysOf: (place: number) => AsyncIterable<string>,
+  ): Promise<void> {
+    for (const [place, batch] of batches.entries()) {
+      const hashes = await this.#hashesOf(batch.group, keysOf(place));
+      for (const frame of plannedFrames(run, batch, hashes)) await this.#contents.append(frame);
+    }
+  }
+
+  /** The shared runs that have not ended. @internal */
+  plannedRuns(): readonly PlannedRun[] {
+    return this.#contents.planned.all();
+  }
+
+  /** Notes what was found to be launched of a shared run, unless it has the results. @internal */
+  async noteFound({
+    hashes,
+    ...noted
+  }: Omit<LaunchedBatch, 'addresses' | 'hashes'> & {
+    readonly hashes: readonly HashWords[];
+  }): Promise<void> {
+    const { batchUuid } = noted;
+    if (this.#contents.launched.has(batchUuid)) return;
+    if (this.#contents.entries.countOf(batchUuid) >= hashes.length) return;
+    for (const frame of launchedFrames(noted, hashes)) await this.#contents.append(frame);
+  }
+
+  /** A shared run has ended, or what it has launched is noted. @internal */
+  async dropPlan(id: string): Promise<void> {
+    if (this.#contents.planned.has(id)) await this.#contents.append(endedFrame(id));
   }
 
   /** Rows of a list in its last run that had any. */
@@ -341,6 +376,16 @@ export class History implements ResultHistory {
     if (place === -1) return false;
     const known = entries.origin(entries.originAt(place)).atMs;
     return known > atMs && !isAhead(known, this.#age.nowMs);
+  }
+
+  async #hashesOf(group: BatchGroup, keys: AsyncIterable<string>): Promise<readonly HashWords[]> {
+    const hashes: HashWords[] = [];
+    for await (const key of keys) {
+      this.#hash.hash(groupNumber(group), key);
+      const { word0, word1, word2, word3 } = this.#hash;
+      hashes.push({ word0, word1, word2, word3 });
+    }
+    return hashes;
   }
 
   /** The hashes of an address, as an email and as a phone number of any country. */

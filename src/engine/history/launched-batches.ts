@@ -140,11 +140,14 @@ export function uploadsFrame(runId: string): Frame {
   return { meta: { uploads: runId }, entries: new Uint32Array() };
 }
 
-export function* launchedFrames(
+export function launchedFrames(
   { group, ...noted }: LaunchNote,
   hashes: readonly HashWords[],
 ): Generator<Frame> {
-  const meta = { launched: { ...noted, ...group } };
+  return hashFrames({ launched: { ...noted, ...group } }, hashes);
+}
+
+export function* hashFrames(meta: unknown, hashes: readonly HashWords[]): Generator<Frame> {
   for (let from = 0; from === 0 || from < hashes.length; from += maxFrameEntries) {
     const part = hashes.slice(from, from + maxFrameEntries);
     const entries = new Uint32Array(part.length * entryWords);

@@ -31,6 +31,8 @@ interface LockTarget {
   readonly option: string;
   /** Whether the user can wait for it, with `waitLockMs`. @default true */
   readonly canWait?: boolean;
+  /** Whether others may hold it so, too. @default false */
+  readonly isShared?: boolean;
   /** Recreates the file's folder, where others may remove it. */
   readonly remake?: () => Promise<void>;
 }
@@ -58,7 +60,7 @@ export async function lockFile(
   async function waitToOpen(): Promise<FileHandle | undefined> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        const file = await files.openLocked(path);
+        const file = await files.openLocked(path, target.isShared);
         if (file) {
           heldHere.add(path);
           return file;

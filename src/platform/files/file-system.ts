@@ -28,9 +28,10 @@ export interface FileSystem extends Pick<
   /**
    * Opens a file, created when missing, and locks it while it is open: the lock ends with its process.
    *
+   * @param isShared whether others may hold it so, too. @default false
    * @returns `undefined` when another holds the lock
    */
-  readonly openLocked: (path: string) => Promise<FileHandle | undefined>;
+  readonly openLocked: (path: string, isShared?: boolean) => Promise<FileHandle | undefined>;
 }
 
 export const systemFiles: FileSystem = {

@@ -205,8 +205,8 @@ async function lstatIfExists(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** open(2) on macOS and the BSDs takes the lock itself; Node has no name for the flag. */
-const bsdExclusiveLock = 0x20;
+/** open(2) on macOS and the BSDs takes the lock itself; Node has no names for the flags. */
+const [bsdSharedLock, bsdExclusiveLock] = [0x10, 0x20];
 const bsdPlatforms: readonly string[] = ['darwin', 'freebsd', 'openbsd'];
 
 /**
@@ -217,11 +217,11 @@ const bsdPlatforms: readonly string[] = ['darwin', 'freebsd', 'openbsd'];
  * @throws the system's error when the file cannot be locked: `ENOLCK` where the file system has no locks;
  * OutputError where the command flock is missing
  */
-export async function openLocked(path: string): Promise<FileHandle | undefined> {
-  if (bsdPlatforms.includes(process.platform)) return openBsd(path);
+export async function openLocked(path: string, isShared = false): Promise<FileHandle | undefined> {
+  if (bsdPlatforms.includes(process.platform)) return openBsd(path, isShared);
   const file = await openPrivateFile(path, 'a');
   try {
-    if (await flock(file.fd)) return file;
+    if (await flock(file.fd, isShared)) return file;
   } catch (error) {
     await file.close();
     throw error;
@@ -230,10 +230,11 @@ export async function openLocked(path: string): Promise<FileHandle | undefined> 
   return undefined;
 }
 
-async function openBsd(path: string): Promise<FileHandle | undefined> {
+async function openBsd(path: string, isShared: boolean): Promise<FileHandle | undefined> {
   const { O_CREAT, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
   try {
-    return await open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | bsdExclusiveLock, 0o600);
+    const lock = isShared ? bsdSharedLock : bsdExclusiveLock;
+    return await open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | lock, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
     throw error;
@@ -246,10 +247,10 @@ async function openBsd(path: string): Promise<FileHandle | undefined> {
  *
  * @returns whether the lock was taken; `false` when another process holds it
  */
-async function flock(descriptor: number): Promise<boolean> {
+async function flock(descriptor: number, isShared: boolean): Promise<boolean> {
   const { PATH } = process.env;
   return new Promise((resolve, reject) => {
-    const child = spawn('flock', ['-n', '3'], {
+    const child = spawn('flock', [isShared ? '-sn' : '-n', '3'], {
       // Nothing else of the environment: it holds the key.
       env: { ...(PATH !== undefined && { PATH }) },
       stdio: ['ignore', 'ignore', 'pipe', descriptor],

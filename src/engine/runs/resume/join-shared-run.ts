@@ -7,7 +7,21 @@ import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/file-system.js';
 import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
 import { keepBatches } from './earlier-results.js';
-import { collectLeft, type ListReading, planBesideOthers } from './launched-elsewhere.js';
+import {
+  collectLeft,
+  type ListReading,
+  paidSince,
+  planBesideOthers,
+} from './launched-elsewhere.js';
+import {
+  AddressesAtWork,
+  dropPlan,
+  isAtWork,
+  joinAtWork,
+  noteStopped,
+} from './planned-elsewhere.js';
+import { keysOf } from '../../driver/collect-launched.js';
+import type { FileLock } from '../../../platform/files/file-lock.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
@@ -23,6 +37,8 @@ import { stopOfOthers, type RowFigures } from '../../stores/shared/shared-status
 import { sharedSource } from '../../stores/shared/source-copy.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
+import type { Batch } from '../../batches/batch.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -40,6 +56,8 @@ export class SharedRun implements RunLocation {
   /** The source as all processes read it. */
   #source: Source | undefined;
   #leavePace: (() => void) | undefined;
+  /** Shows whoever has the history that this process is at work. */
+  #presence: FileLock | undefined;
 
   private constructor(
     run: ResolvedRun,
@@ -95,6 +113,8 @@ export class SharedRun implements RunLocation {
 
   async keepResults(history: History, batches: readonly DrivenBatch[]): Promise<void> {
     await keepBatches(this.store, batches, history);
+    const { run } = this.store.state;
+    if (run) await dropPlan(history, this.run.files, run.id);
   }
 
   async end(isWorthKeeping: boolean): Promise<void> {
@@ -103,6 +123,7 @@ export class SharedRun implements RunLocation {
 
   async leave(): Promise<void> {
     this.#leavePace?.();
+    await this.#leaveHistory();
     await this.store.close();
     await this.scratch.remove();
   }
@@ -161,13 +182,33 @@ export class SharedRun implements RunLocation {
     if (history !== undefined && !this.run.openHistory) {
       this.run.onProgress?.(noticed(notice('history_left_out', { history })));
     }
+    await this.#joinHistory(client, begun.run, plannedInput);
     // A refused process changes nothing for the others.
     await this.#adoptStop(stopped);
     await this.#giveBudget();
     return { entry: begun.run, plannedInput };
   }
 
+  /** Begins the run, or finds it begun; waits for other runs that may launch its addresses now. */
   async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
+    return this.#inTurn(async () => this.#beginOrJoin(client));
+  }
+
+  async #inTurn<Done>(begin: () => Promise<Done>): Promise<Done> {
+    const { onProgress, clock, signal } = this.run;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        return await begin();
+      } catch (error) {
+        await this.#leaveHistory();
+        if (!isSluiceError(error, 'state_locked')) throw error;
+        if (pauseMs === firstPauseMs) onProgress?.(noticed(notice('history_in_use', {})));
+        await clock.sleep(pauseMs, signal);
+      }
+    }
+  }
+
+  async #beginOrJoin(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
     const { run, store } = this;
     const isNeeded = (): boolean => store.state.plan === undefined;
     const history = await openInTurn(run, isNeeded);
@@ -180,13 +221,18 @@ export class SharedRun implements RunLocation {
         ...(await newRun(client, { ...run, ...(history && { history }) })),
         version: runningVersion,
       };
-      const beside = { run, client, history, earlier: [] };
+      const beside = { run, client, history, earlier: [], id: begunHere.id };
       const plannedInput = await planBesideOthers(beside, async (given) => {
         const read = await this.#read(begunHere, history, given);
         await checkListSize({ ...run, history }, read.entry.rows);
         return read;
       });
+      if (history) await this.#notePlan(history, begunHere, plannedInput);
       const begun = await this.#begin(begunHere, plannedInput);
+      if (history && begun.run.id !== begunHere.id) {
+        await this.#leaveHistory();
+        await dropPlan(history, run.files, begunHere.id);
+      }
       // Another process may have found other results in the history. A run that has ended since has no plan.
       const isOver = store.state.plan === undefined;
       const isBegunHere = begun.run.id === begunHere.id || isOver || !begun.plan.recalled;
@@ -194,6 +240,60 @@ export class SharedRun implements RunLocation {
     } finally {
       await history?.close();
     }
+  }
+
+  /**
+   * Joins the processes at work. Where there is none, another run with the history may have launched addresses
+   * of this one since it stopped.
+   */
+  async #joinHistory(client: Client, begun: RunEntry, { batches }: PlannedInput): Promise<void> {
+    const { run, store } = this;
+    const { history: path } = begun;
+    if (path === undefined || !run.openHistory || this.#presence) return;
+    const presence = { files: run.files, path, id: begun.id };
+    try {
+      if (await isAtWork(presence)) {
+        this.#presence = await joinAtWork(presence, run);
+        return;
+      }
+    } catch (error) {
+      // A folder that this machine lacks.
+      if (!(error instanceof ConfigurationError)) throw error;
+      run.onProgress?.(noticed(notice('history_left_out', { history: path })));
+      return;
+    }
+    await this.#inTurn(async () => {
+      const history = await openInTurn(run, () => store.state.plan !== undefined);
+      if (!history) return;
+      try {
+        const others = await noteStopped(history, client, run, begun.id);
+        const atWork = new AddressesAtWork(history, others);
+        const addresses = await paidSince(history, batches, store.state, atWork);
+        if (addresses > 0) run.onProgress?.(noticed(notice('paid_since_shared', { addresses })));
+        await this.#notePlan(history, begun, { batches });
+      } finally {
+        await history.close();
+      }
+    });
+  }
+
+  async #leaveHistory(): Promise<void> {
+    await this.#presence?.release();
+    this.#presence = undefined;
+  }
+
+  async #notePlan(
+    history: History,
+    { id, account }: RunEntry,
+    { batches }: Pick<PlannedInput, 'batches'>,
+  ): Promise<void> {
+    const { run, name } = this;
+    if (!history.plannedRuns().some((planned) => planned.id === id)) {
+      await history.notePlan({ id, account, run: name }, batches, (place) =>
+        keysOf(batches[place] as Batch),
+      );
+    }
+    this.#presence = await joinAtWork({ files: run.files, path: history.path, id }, run);
   }
 
   /** What stopped the run before this process joined may no longer apply. */
@@ -303,6 +403,9 @@ export class SharedRun implements RunLocation {
     );
   }
 }
+
+const firstPauseMs = 1000;
+const longestPauseMs = 60_000;
 
 /** Processes of one minor version can share a run. */
 const runningVersion = version.split('.').slice(0, 2).join('.');

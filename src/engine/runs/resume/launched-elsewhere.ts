@@ -14,6 +14,7 @@ import type { EarlierRun, RunState } from '../../stores/run-state.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
 import { uuidsOf } from './earlier-results.js';
+import { AddressesAtWork, noteStopped } from './planned-elsewhere.js';
 
 /** Collects what a stream with this history has launched and left, before the list is looked up. */
 export async function collectLeft(
@@ -95,6 +96,7 @@ export async function paidSince(
   history: History,
   batches: readonly Batch[],
   { earlier, batches: states }: RunState,
+  atWork = new AddressesAtWork(history, []),
 ): Promise<number> {
   const own = uuidsOf([...earlier, { batches: states }]);
   const elsewhere = new LaunchedElsewhere(history, own);
@@ -107,6 +109,7 @@ export async function paidSince(
     else if (!state || !mayHaveLaunched(state) || isLaunchInDoubt(state)) {
       for await (const key of keysOf(batch)) {
         hash.hash(groupNumber(batch.group), key);
+        atWork.note(hash);
         const isKnown = recall.outcomeOf(hash) !== -1;
         // A launch in doubt may have arrived, and another run have collected it.
         const isOwn = isKnown && own.has(recall.latest().origin.batchUuid);
@@ -115,6 +118,7 @@ export async function paidSince(
     }
   };
   for (const batch of batches) await look(batch);
+  atWork.refuse();
   return count;
 }
 
@@ -124,6 +128,8 @@ interface BesideOthers {
   readonly history: History | undefined;
   /** Runs that it replaced. */
   readonly earlier: readonly EarlierRun[];
+  /** Its own id. */
+  readonly id: string;
 }
 
 export interface ListReading {
@@ -134,15 +140,24 @@ export interface ListReading {
 /**
  * Plans a new run. Where a run that stopped or was left has launched some of its addresses, they are paid for:
  * their results are waited for, and the list is planned again with them.
+ *
+ * @throws StateError `state_locked` where processes of a shared run may launch some of its addresses now
  */
 export async function planBesideOthers<Planned>(
-  { run, client, history, earlier }: BesideOthers,
+  { run, client, history, earlier, id }: BesideOthers,
   read: (given: ListReading) => Promise<Planned>,
 ): Promise<Planned> {
   if (!history) return read({});
+  const atWork = new AddressesAtWork(history, await noteStopped(history, client, run, id));
   const elsewhere = new LaunchedElsewhere(history, uuidsOf(earlier));
-  if (elsewhere.isEmpty) return read({});
-  const planned = await read({ onMissing: (hash) => elsewhere.note(hash) });
+  if (elsewhere.isEmpty && atWork.isEmpty) return read({});
+  const planned = await read({
+    onMissing: (hash) => {
+      atWork.note(hash);
+      elsewhere.note(hash);
+    },
+  });
+  atWork.refuse();
   const { found } = elsewhere;
   if (found.length === 0) return planned;
   const { onProgress, ...settings } = run;

@@ -197,7 +197,7 @@ export class DirectoryRun implements RunLocation {
     const source = await this.#adopt();
     const { history } = this.run;
     const { earlier } = this.store.state;
-    const beside = { run: this.run, client, history, earlier };
+    const beside = { run: this.run, client, history, earlier, id: entry.id };
     const plannedInput = await planBesideOthers(beside, async ({ onMissing, ...given }) => {
       const read = await this.#read(entry, given, onMissing);
       await checkListSize(this.run, read.entry.rows);

@@ -1,0 +1,154 @@
+import type { Client } from '../../../client/client.js';
+import type { BatchSummary } from '../../../contract/bodies.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { type FileLock, lockFile } from '../../../platform/files/file-lock.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import type { Clock } from '../../../platform/waiting/clock.js';
+import { AddressTable, type HashWords } from '../../../platform/hashing/address-table.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
+import { parseBatchName } from '../../batches/batch.js';
+import { isLaunched } from '../../batches/uploads/delete-uploads.js';
+import { readList } from '../../batches/uploads/list-uploads.js';
+import { defaults } from '../../driver/driver-options.js';
+import type { History } from '../../history/history.js';
+import type { PlannedRun } from '../../history/planned-runs.js';
+import type { ResolvedRun } from '../options/run-options.js';
+
+/**
+ * The processes of a shared run launch its batches while others have the history open. So its plan is noted
+ * there before it begins, and each of its processes holds a lock beside the history, which ends with it: who has
+ * the history knows which of its addresses a run may launch at any moment.
+ */
+interface SharedRunPresence {
+  readonly files: FileSystem;
+  /** The history's path. */
+  readonly path: string;
+  /** The run's. */
+  readonly id: string;
+}
+
+/** Long enough for another's look. */
+const joiningMs = 10_000;
+
+/** This process works on the run, until it releases the lock or ends. */
+export async function joinAtWork(
+  { files, path, id }: SharedRunPresence,
+  waiting: { readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<FileLock> {
+  const target = { ...targetOf(path, id), isShared: true };
+  return lockFile(files, target, { ...waiting, waitLockMs: joiningMs });
+}
+
+/** Whether any process works on the run. */
+export async function isAtWork({ files, path, id }: SharedRunPresence): Promise<boolean> {
+  try {
+    const lock = await lockFile(files, targetOf(path, id));
+    await lock.release();
+    return false;
+  } catch (error) {
+    if (isSluiceError(error, 'state_locked')) return true;
+    throw error;
+  }
+}
+
+/** The run has ended, or nobody works on it and its launches are noted. */
+export async function dropPlan(history: History, files: FileSystem, id: string): Promise<void> {
+  await history.dropPlan(id);
+  await files.rm(targetOf(history.path, id).path, { force: true });
+}
+
+function targetOf(history: string, id: string): Parameters<typeof lockFile>[1] {
+  return {
+    name: `a run with the history ${history}`,
+    path: `${history}.${id}`,
+    option: 'history',
+    canWait: false,
+  };
+}
+
+/**
+ * Notes what shared runs have launched that nobody works on any more: from then on it is found like launches of
+ * any run.
+ *
+ * @param own id of the run itself
+ * @returns those that processes work on
+ */
+export async function noteStopped(
+  history: History,
+  client: Client,
+  { files, signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs }: ResolvedRun,
+  own: string,
+): Promise<readonly PlannedRun[]> {
+  const atWork: PlannedRun[] = [];
+  const stopped: PlannedRun[] = [];
+  for (const run of history.plannedRuns()) {
+    if (run.id === own) continue;
+    const { path } = history;
+    ((await isAtWork({ files, path, id: run.id })) ? atWork : stopped).push(run);
+  }
+  if (stopped.length === 0) return atWork;
+  const uploads = new Map<string, BatchSummary[]>(stopped.map(({ id }) => [id, []]));
+  await readList(client, { signal, clock, deadlineMs }, (item) => {
+    for (const [id, ofRun] of uploads) if (parseBatchName(item.name, id)) ofRun.push(item);
+  });
+  const account = await client.keyFingerprint(Buffer.from(history.seed).toString('hex'));
+  for (const run of stopped) {
+    const ofRun = uploads.get(run.id) ?? [];
+    for (const upload of ofRun) await noteLaunched(history, run, upload, clock.wallNow());
+    // What another account has launched is not in this one's list.
+    if (ofRun.length > 0 || run.account === account) await dropPlan(history, files, run.id);
+  }
+  return atWork;
+}
+
+async function noteLaunched(
+  history: History,
+  { id, run, batches }: PlannedRun,
+  { name, status, batch_uuid: batchUuid, created_at: createdAt }: BatchSummary,
+  nowMs: number,
+): Promise<void> {
+  const upload = parseBatchName(name, id);
+  const planned = batches.find(({ batch }) => batch === upload?.id);
+  if (!planned || !isLaunched(status)) return;
+  await history.noteFound({
+    batchUuid,
+    group: planned.group,
+    run,
+    // By the service's own clock, and text that may be none.
+    launchedAtMs: Math.min(Date.parse(createdAt) || nowMs, nowMs),
+    hashes: [...planned.hashes(upload?.lines)],
+  });
+}
+
+/** Addresses that the processes of other shared runs may launch at any moment. */
+export class AddressesAtWork {
+  readonly #names: readonly string[];
+  readonly #table: AddressTable;
+  #count = 0;
+
+  constructor({ seed }: History, runs: readonly PlannedRun[]) {
+    this.#names = runs.map(({ run }) => run);
+    this.#table = new AddressTable({ seed });
+    for (const { hashes } of runs.flatMap(({ batches }) => batches)) {
+      for (const hash of hashes()) this.#table.addHashed(hash);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#names.length === 0;
+  }
+
+  note(hash: HashWords): void {
+    if (this.#table.findHashed(hash) !== -1) this.#count += 1;
+  }
+
+  /** @throws StateError `state_locked` where some were noted */
+  refuse(): void {
+    if (this.#count === 0) return;
+    throw new StateError(
+      `${counted(this.#count, 'address')} of this list may be launched at any moment by another run with this history, and would be paid for twice: run again when it has ended (${this.#names.join(', ')})`,
+      { code: 'state_locked' },
+    );
+  }
+}
