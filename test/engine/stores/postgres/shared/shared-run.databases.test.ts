@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { startCountingProxy } from '../../../../lists/sql/harness/counting-proxy.js';
@@ -140,6 +140,60 @@ describe('sluice verify with a store in PostgreSQL', () => {
     expect(stderr).not.toContain(new URL(inject('postgresUrl')).password);
     expect(await work().ended).toMatchObject({ code: 0 });
     await place.expectPaidOnce();
+  });
+
+  it('pays once beside other lists with its history: while it works, when it stopped, and when it is given up', async () => {
+    await place.serve();
+    const { letGo } = await place.hold();
+    // Five addresses of its first two batches, five of the others, five of its own.
+    const others = [...[5, 6, 7, 8, 9], ...[55, 56, 57, 58, 59], ...[60, 61, 62, 63, 64]];
+    const rows = others.map((at) => `good${at}@sluice.test\n`);
+    await writeFile(join(place.cwd, 'other.csv'), `email\n${rows.join('')}`);
+    const history = ['--history', 'history', '--json-log'];
+    const other = ['verify', 'other.csv', ...quick.slice(2), ...history, '-o'];
+    const first = place.work(...history, '--lease', '3', '--verbose');
+    await expect.poll(async () => place.charges(), { timeout: 60_000 }).toHaveLength(10);
+
+    const refused = await place.call(...other, 'refused.csv');
+    expect(refused).toMatchObject({ code: 2 });
+    expect(eventsOf({ events: parseLog(refused.stderr) }, 'error')).toMatchObject([
+      { code: 'state_locked' },
+    ]);
+    const beside = place.start(
+      ...other,
+      'other.out.csv',
+      ...inStore,
+      '--run',
+      `${place.run}-other`,
+    );
+    await beside.printed(/history_in_use/);
+    expect(await place.charges()).toHaveLength(10);
+    first.child.kill('SIGKILL');
+    letGo();
+    const { code, stderr } = await beside.ended;
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    // What the first had launched was waited for.
+    const paid = await place.charges();
+    expect(new Set(paid).size).toBe(paid.length);
+    expect(paid).toHaveLength(20);
+
+    const stopped = await place.work(...history, '--max-credits', '15').ended;
+    expect(stopped, stopped.stderr).toMatchObject({ code: 5 });
+    expect(codedOf({ events: parseLog(stopped.stderr) }, 'paid_since_shared')).toMatchObject([
+      { addresses: 5 },
+    ]);
+    const abandoned = ['abandon', ...inStore, '--run', place.run, '--yes'];
+    expect(await place.call(...abandoned)).toMatchObject({ code: 0 });
+    const again = [...quick, ...history, '-o', 'out.csv', ...inStore, '--run'];
+    const ended = await place.call(...again, `${place.run}-again`);
+    expect(ended).toMatchObject({ code: 0 });
+    const all = await place.charges();
+    expect(new Set(all).size).toBe(all.length);
+    expect(all).toHaveLength(addresses + 5);
+    expect((await readdir(place.cwd)).filter((name) => name.startsWith('history'))).toEqual([
+      'history',
+      'history.key',
+    ]);
   });
 
   it('is shown, and given up for all its processes', async () => {
