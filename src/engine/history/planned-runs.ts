@@ -93,8 +93,8 @@ export class PlannedRuns {
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
     const none = { word0: 0, word1: 0, word2: 0, word3: 0 };
     for (const { batches, ...of } of this.all()) {
-      for (const { batch, group, hashes } of batches) {
-        const kept = [...hashes()].map((hash) => (isKept(hash) ? hash : none));
+      for (const { batch, group, ...planned } of batches) {
+        const kept = [...planned.hashes()].map((hash) => (isKept(hash) ? hash : none));
         yield* plannedFrames(of, { id: batch, group }, kept);
       }
     }

@@ -130,8 +130,8 @@ export class AddressesAtWork {
   constructor({ seed }: History, runs: readonly PlannedRun[]) {
     this.#names = runs.map(({ run }) => run);
     this.#table = new AddressTable({ seed });
-    for (const { hashes } of runs.flatMap(({ batches }) => batches)) {
-      for (const hash of hashes()) this.#table.addHashed(hash);
+    for (const batch of runs.flatMap(({ batches }) => batches)) {
+      for (const hash of batch.hashes()) this.#table.addHashed(hash);
     }
   }
 

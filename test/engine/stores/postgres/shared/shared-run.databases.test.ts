@@ -146,7 +146,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
     await place.serve();
     const { letGo } = await place.hold();
     // Five addresses of its first two batches, five of the others, five of its own.
-    const others = [...[5, 6, 7, 8, 9], ...[55, 56, 57, 58, 59], ...[60, 61, 62, 63, 64]];
+    const others = [5, 6, 7, 8, 9, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64];
     const rows = others.map((at) => `good${at}@sluice.test\n`);
     await writeFile(join(place.cwd, 'other.csv'), `email\n${rows.join('')}`);
     const history = ['--history', 'history', '--json-log'];
