@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { apiKeyHeader, type OperationName, operations } from '../contract/operations.js';
-import { ApiError, ContractError, TransportError } from '../platform/errors/errors.js';
+import { ApiError, ContractError, TransportError } from '../platform/errors/service-errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { orAborted } from '../platform/waiting/promises.js';
 import { hasSubscribers, publish, currentScope } from '../platform/observability.js';

@@ -1,4 +1,4 @@
-import { ApiError } from '../platform/errors/errors.js';
+import { ApiError } from '../platform/errors/service-errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { optionName } from '../platform/text/sentence.js';
 import type { Clause, Outcome } from './clause.js';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { TransportError } from '../platform/errors/errors.js';
+import { TransportError } from '../platform/errors/service-errors.js';
 
 export interface Answer {
   readonly status: number;

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { ApiError, DeadlineError } from '../../src/platform/errors/errors.js';
+import { DeadlineError } from '../../src/platform/errors/errors.js';
+import { ApiError } from '../../src/platform/errors/service-errors.js';
 import { canaryKey, caught, createTestClient, eventually, uuid } from './test-client.js';
 import { TestClock } from '../../src/testing/test-clock.js';
 import { sendJson, startServer } from './test-server.js';

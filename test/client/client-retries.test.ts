@@ -4,12 +4,12 @@ import { createServer, type ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RequestReport } from '../../src/client/client-options.js';
+import { DeadlineError } from '../../src/platform/errors/errors.js';
 import {
   ApiError,
   ContractError,
-  DeadlineError,
   TransportError,
-} from '../../src/platform/errors/errors.js';
+} from '../../src/platform/errors/service-errors.js';
 import { freePort } from '../servers/free-port.js';
 import { chargesOf } from '../cli/harness/charges.js';
 import { withService } from '../service/with-service.js';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { VerificationType } from '../../contract/enums.js';
 import { type OperationName, operations } from '../../contract/operations.js';
-import { ApiError, ContractError } from '../../platform/errors/errors.js';
+import { ApiError, ContractError } from '../../platform/errors/service-errors.js';
 import type { ErrorCodes } from '../../platform/errors/sluice-error.js';
 import { isDeeperThan, readBounded } from '../../platform/json.js';
 import { parseRetryAfter } from '../rate/rate-headers.js';

@@ -1,4 +1,4 @@
-import { ApiError, ContractError, TransportError } from '../../platform/errors/errors.js';
+import { ApiError, ContractError, TransportError } from '../../platform/errors/service-errors.js';
 import { backoffMs } from '../rate/rate-limiter.js';
 
 /** How waits between two attempts of one request grow. */

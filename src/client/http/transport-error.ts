@@ -1,5 +1,5 @@
 import { type OperationName, operations } from '../../contract/operations.js';
-import { TransportError } from '../../platform/errors/errors.js';
+import { TransportError } from '../../platform/errors/service-errors.js';
 import { systemErrorCode } from '../../platform/text/system-errors.js';
 import type { Awaiting } from './timeouts.js';
 

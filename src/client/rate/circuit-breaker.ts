@@ -1,4 +1,4 @@
-import { TransportError } from '../../platform/errors/errors.js';
+import { TransportError } from '../../platform/errors/service-errors.js';
 import { systemErrorCode } from '../../platform/text/system-errors.js';
 import { backoffMs } from './rate-limiter.js';
 

@@ -1,4 +1,5 @@
-import { ApiError, DeadlineError, TransportError } from '../../platform/errors/errors.js';
+import { DeadlineError } from '../../platform/errors/errors.js';
+import { ApiError, TransportError } from '../../platform/errors/service-errors.js';
 import { duration } from '../../platform/text/shown-numbers.js';
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 import type { GiveUpPolicy } from './circuit-breaker.js';

@@ -1,4 +1,4 @@
-import { ContractError, type ApiError } from '../../platform/errors/errors.js';
+import { ContractError, type ApiError } from '../../platform/errors/service-errors.js';
 import { isRefusal } from '../../client/http/response.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { Batch } from '../batches/batch.js';

@@ -1,12 +1,6 @@
 import { sanitized } from '../../client/redaction.js';
-import {
-  ApiError,
-  BudgetError,
-  ConfigurationError,
-  ContractError,
-  DeadlineError,
-  TransportError,
-} from '../../platform/errors/errors.js';
+import { BudgetError, ConfigurationError, DeadlineError } from '../../platform/errors/errors.js';
+import { ApiError, ContractError, TransportError } from '../../platform/errors/service-errors.js';
 import { batchStatuses } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../../client/client-options.js';
 import { type BatchStatusAnswer, uploadedBatch } from '../../contract/bodies.js';
-import { ContractError } from '../../platform/errors/errors.js';
+import { ContractError } from '../../platform/errors/service-errors.js';
 import { mayHaveLaunched, type BatchState } from '../batches/batch-state.js';
 import { type Batch, batchName } from '../batches/batch.js';
 import { checkExport, type ComparedExport, type CollectedExport } from '../batches/export-check.js';

@@ -1,7 +1,8 @@
 import type { VerificationService } from '../../client/client.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import { type VerificationType, verificationTypes } from '../../contract/enums.js';
-import { ApiError, ContractError, DeadlineError } from '../../platform/errors/errors.js';
+import { DeadlineError } from '../../platform/errors/errors.js';
+import { ApiError, ContractError } from '../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
 import { chargeOf, type DrivenBatch } from '../batches/batch-log.js';

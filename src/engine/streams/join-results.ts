@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { JoinedRows } from '../../lists/rows/sink.js';
-import { ConfigurationError, ContractError } from '../../platform/errors/errors.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { ContractError } from '../../platform/errors/service-errors.js';
 import type { Batch } from '../batches/batch.js';
 import { askingsForFew, checkExport, tallyOf } from '../batches/export-check.js';
 import type { Outcome } from '../results/outcome-table.js';

@@ -7,7 +7,7 @@ import {
   type RowsOf,
   someRows,
 } from '../../lists/rows/sources/rows-source.js';
-import { ContractError } from '../../platform/errors/errors.js';
+import { ContractError } from '../../platform/errors/service-errors.js';
 import { refuseReading } from '../../platform/files/disk-errors.js';
 import {
   checkOptions,

@@ -1,14 +1,17 @@
-import type * as family from './errors.js';
+import type * as callerErrors from './errors.js';
+import type * as serviceErrors from './service-errors.js';
 import { brand, type SluiceError, type ErrorCodes, type SluiceErrorCode } from './sluice-error.js';
+
+type Family = typeof callerErrors & typeof serviceErrors;
 
 type ErrorWith<Code extends SluiceErrorCode> = {
   [Name in keyof ErrorCodes]: Code extends ErrorCodes[Name]
-    ? InstanceType<(typeof family)[Name]> & { readonly code: Code }
+    ? InstanceType<Family[Name]> & { readonly code: Code }
     : never;
 }[keyof ErrorCodes];
 
 /** An error of any class: its code shows which. */
-type AnyError = InstanceType<(typeof family)[keyof ErrorCodes]>;
+type AnyError = InstanceType<Family[keyof ErrorCodes]>;
 
 /**
  * Whether an error is Sluice's, optionally with this code: it then has the fields of its class, such as

@@ -84,3 +84,9 @@ export class SluiceError extends Error {
     return true;
   }
 }
+
+/** A printed error shows the fields that it has: one without a value is absent. @internal */
+export function setFields(error: SluiceError, fields: object): void {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  Object.assign(error, Object.fromEntries(given));
+}

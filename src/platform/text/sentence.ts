@@ -42,6 +42,8 @@ export interface SentenceDefinition<Fields> {
   readonly when: string;
   /** The first version that has it. @default 0.1.0 */
   readonly since?: string;
+  /** Of a notice: whether it needs attention. @default false */
+  readonly isWarning?: true;
   /** Its fields, as the reference shows them. */
   readonly example: Fields;
   /** Other values that change its text, for the reference. @default none */

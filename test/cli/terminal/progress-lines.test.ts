@@ -7,7 +7,7 @@ import {
   progressMode,
 } from '../../../src/cli/terminal/progress-lines.js';
 import { RunFigures } from '../../../src/cli/terminal/run-figures.js';
-import { ApiError } from '../../../src/platform/errors/errors.js';
+import { ApiError } from '../../../src/platform/errors/service-errors.js';
 import { duration, rate } from '../../../src/platform/text/shown-numbers.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { batchProgress, life } from './batch-life.js';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { TransportError } from '../../../src/platform/errors/errors.js';
+import { TransportError } from '../../../src/platform/errors/service-errors.js';
 import { caught, createTestClient, eventually, uuid } from '../test-client.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { startRawServer, startServer } from '../test-server.js';

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from '../../../src/client/rate/rate-limiter.js';
 import { judgeFailure, type Failure } from '../../../src/client/http/retry.js';
+import { InputError } from '../../../src/platform/errors/errors.js';
 import {
   ApiError,
   ContractError,
-  InputError,
   TransportError,
-} from '../../../src/platform/errors/errors.js';
+} from '../../../src/platform/errors/service-errors.js';
 
 const operation = 'launchBatch';
 

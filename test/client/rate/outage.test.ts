@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../../src/client/client.js';
 import { describeOutage, type ServiceOutage } from '../../../src/client/rate/outage.js';
 import { RequestScheduler, type Permit } from '../../../src/client/rate/request-scheduler.js';
-import { TransportError } from '../../../src/platform/errors/errors.js';
+import { TransportError } from '../../../src/platform/errors/service-errors.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { caught } from '../test-client.js';
 

@@ -4,7 +4,8 @@ import { deleteUnwanted } from '../../../src/engine/batches/uploads/delete-uploa
 import { retried } from '../../../src/engine/batches/batch-state.js';
 import { bounds } from '../../../src/client/batch-bounds.js';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
-import { ContractError, DeadlineError } from '../../../src/platform/errors/errors.js';
+import { DeadlineError } from '../../../src/platform/errors/errors.js';
+import { ContractError } from '../../../src/platform/errors/service-errors.js';
 import { drive, expectPaidOnce, failure, faults } from '../driver/drive-one.js';
 import { Driving, makeBatch } from '../driver/driving.js';
 import { type FakeBatch, FakeService, type Fault } from '../driver/fake-service.js';

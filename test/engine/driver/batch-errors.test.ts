@@ -8,8 +8,8 @@ import {
   ConfigurationError,
   DeadlineError,
   OutputError,
-  TransportError,
 } from '../../../src/platform/errors/errors.js';
+import { TransportError } from '../../../src/platform/errors/service-errors.js';
 import { isRefusal } from '../../../src/client/http/response.js';
 import { lostAnswer, oddAnswer, refusal } from './fake-service.js';
 

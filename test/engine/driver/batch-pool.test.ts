@@ -6,11 +6,11 @@ import { bounds } from '../../../src/client/batch-bounds.js';
 import type { DrivePorts } from '../../../src/engine/driver/batch-requests.js';
 import type { LaunchGate } from '../../../src/engine/driver/launch-limits.js';
 import {
-  ApiError,
   ConfigurationError,
   DeadlineError,
   OutputError,
 } from '../../../src/platform/errors/errors.js';
+import { ApiError } from '../../../src/platform/errors/service-errors.js';
 import { Driving, makeBatch } from './driving.js';
 import { FakeService, type Fault, lostAnswer, oddAnswer, refusal } from './fake-service.js';
 

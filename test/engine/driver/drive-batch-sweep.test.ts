@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
-import { TransportError } from '../../../src/platform/errors/errors.js';
+import { TransportError } from '../../../src/platform/errors/service-errors.js';
 import { Driving, makeBatch } from './driving.js';
 import {
   FakeService,

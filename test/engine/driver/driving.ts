@@ -15,7 +15,7 @@ import { OneAccount, UploadRegistry } from '../../../src/engine/batches/uploads/
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
-import { ContractError } from '../../../src/platform/errors/errors.js';
+import { ContractError } from '../../../src/platform/errors/service-errors.js';
 import type { Notice } from '../../../src/platform/text/notices.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 

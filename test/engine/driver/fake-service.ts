@@ -9,7 +9,7 @@ import {
   ContractError,
   TransportError,
   type ApiError,
-} from '../../../src/platform/errors/errors.js';
+} from '../../../src/platform/errors/service-errors.js';
 
 /** One request as the service sees it. */
 export interface FakeRequest {

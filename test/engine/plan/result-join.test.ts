@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Batch, halveBatch } from '../../../src/engine/batches/batch.js';
 import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
-import { ContractError } from '../../../src/platform/errors/errors.js';
+import { ContractError } from '../../../src/platform/errors/service-errors.js';
 import { cutEvery } from '../results/export-reading.js';
 import { linesOf, Planning } from './planning.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { readExport } from '../../../src/engine/results/export-parser.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
-import { ContractError } from '../../../src/platform/errors/errors.js';
+import { ContractError } from '../../../src/platform/errors/service-errors.js';
 import { brokenExport, cutEvery, emailRecordOf, readChunks, readText } from './export-reading.js';
 
 describe('an export that is not whole', () => {

@@ -1,17 +1,19 @@
 import { inspect } from 'node:util';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
-  ApiError,
   BudgetError,
   ConfigurationError,
-  ContractError,
   DeadlineError,
   DetachedError,
   InputError,
   OutputError,
   StateError,
-  TransportError,
 } from '../../../src/platform/errors/errors.js';
+import {
+  ApiError,
+  ContractError,
+  TransportError,
+} from '../../../src/platform/errors/service-errors.js';
 import { isSluiceError } from '../../../src/platform/errors/is-sluice-error.js';
 import { SluiceError } from '../../../src/platform/errors/sluice-error.js';
 

@@ -1,7 +1,8 @@
 import type { VerificationService } from '../../../client/client.js';
 import { type BatchLister, scanBatches } from '../../../client/batch-list.js';
 import type { BatchSummary } from '../../../contract/bodies.js';
-import { ContractError, DeadlineError, StateError } from '../../../platform/errors/errors.js';
+import { DeadlineError, StateError } from '../../../platform/errors/errors.js';
+import { ContractError } from '../../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
 import { uuidKey } from '../batch.js';

@@ -1,4 +1,4 @@
-import { ContractError } from '../../../platform/errors/errors.js';
+import { ContractError } from '../../../platform/errors/service-errors.js';
 
 /**
  * The error of an incomplete or malformed export (spec 2.9), which is fetched again, as exports are free. The

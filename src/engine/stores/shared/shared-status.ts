@@ -1,11 +1,11 @@
 import {
   ConfigurationError,
-  ApiError,
   BudgetError,
   DeadlineError,
   DetachedError,
   StateError,
 } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/service-errors.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import type { Summary } from '../../summary/summary.js';
 import { replayJournal, type RunState } from '../run-state.js';

@@ -4,7 +4,7 @@ import type { CallOptions } from '../../../../src/client/client-options.js';
 import { Client } from '../../../../src/client/client.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';
-import { ApiError } from '../../../../src/platform/errors/errors.js';
+import { ApiError } from '../../../../src/platform/errors/service-errors.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
 

@@ -1,0 +1,293 @@
+import { optionName, defineSentence as define, oneOf, orNull } from './sentence.js';
+import { counted, grouped } from './shown-numbers.js';
+
+/** Notices about a list, as it is read. */
+export const inputNotices = {
+  input_waiting: define({
+    when: 'The server of the list has given nothing for some seconds: it is asked again.',
+    example: {
+      input: 'https://lists.example.com/contacts.csv',
+      why: 'no answer within 30 s',
+      attempt: 2,
+      attempts: 6,
+    },
+    sentence: ({ input, why, attempt, attempts }) =>
+      `${input}: ${why}; trying again (attempt ${attempt} of ${attempts})`,
+  }),
+  transcoded: define({
+    when: 'The list is a text in another encoding than UTF-8.',
+    example: { input: 'list.csv', encoding: 'windows-1252' },
+    sentence: ({ input, encoding }) => `${input} is read as ${encoding}; a text output is UTF-8`,
+  }),
+  sheets_empty: define({
+    when: 'Sheets that were asked for have no rows.',
+    example: { input: 'list.xlsx', sheets: ['Notes'] },
+    sentence: ({ input, sheets }) => `${input}: ${countedNames(sheets, 'sheet')} empty`,
+  }),
+  sheets_hidden: define({
+    when: 'Sheets that are verified are hidden in spreadsheet programs.',
+    example: { input: 'list.xlsx', sheets: ['Old'] },
+    sentence: ({ input, sheets }) =>
+      `${input}: ${countedNames(sheets, 'sheet')} hidden in spreadsheet programs, and verified all the same (${optionName('sheet')} names those to verify)`,
+  }),
+  sheets_left_out: define({
+    when: 'The first of several sheets is read, and none was named.',
+    example: { input: 'list.xlsx', sheet: 'Leads', others: ['Partners', 'Notes'] },
+    sentence: ({ input, sheet, others }) =>
+      `${input}: only the sheet ${JSON.stringify(sheet)} is verified; ${countedNames(others, 'other sheet')} not (${optionName('sheet')} names one, several with commas between them, or all)`,
+  }),
+  sheets_apart: define({
+    when: 'Sheets with another header than the first go into outputs of their own. `sheets`: those of each output.',
+    example: {
+      outputs: ['out.csv', 'out-Partners.csv'],
+      sheets: [['Leads', 'Customers'], ['Partners']] as readonly (readonly string[])[],
+    },
+    sentence: ({ outputs, sheets }) =>
+      `the sheets have ${sheets.length} headers, and each gets an output of its own: ${outputs.map((output, at) => `${output} (${namedFirst(sheets[at] ?? [])})`).join(', ')}`,
+  }),
+  sheets_kept: define({
+    when: 'The output is a workbook, and keeps the sheets of the input that were not read. `lost`: what of the sheets that were read, or of the workbook, it has not (`tables`, `drawings`, `comments`, `pivot tables`, `names`, `macros`). `moved`: sheets whose header was below other rows.',
+    example: { input: 'list.xlsx', sheets: ['Notes'], lost: [] as string[], moved: [] as string[] },
+    variants: [{ sheets: ['Notes', 'Old'], lost: ['tables', 'comments'] }, { moved: ['Leads'] }],
+    sentence({ input, sheets, lost, moved }) {
+      const without = lost.length === 0 ? '' : `; not in the output: ${lost.join(', ')}`;
+      const shift =
+        moved.length === 0
+          ? ''
+          : `; the header of ${moved.map((name) => JSON.stringify(name)).join(', ')} is in row 1 of the output: check what other sheets take from its cells`;
+      return `${input}: ${countedNames(sheets, 'other sheet')} kept in the output${without}${shift}`;
+    },
+  }),
+  sheets_not_kept: define({
+    when: 'The output is a workbook, and cannot keep the sheets of the input that were not read. `references`: other sheets refer to a table or a sheet that it has not; `dates_1904`: dates count from 1904; `macros`: macro sheets; `form`: parts that Sluice cannot read; `size`: they are too large.',
+    example: {
+      input: 'list.xlsx',
+      sheets: ['Notes'],
+      why: oneOf('references', 'dates_1904', 'macros', 'form', 'size'),
+    },
+    variants: [
+      { why: 'dates_1904' },
+      { why: 'macros' },
+      { why: 'form' },
+      { why: 'size', sheets: ['Notes', 'Old'] },
+    ],
+    sentence: ({ input, sheets, why }) =>
+      `${input}: ${countedNames(sheets, 'other sheet')} not in the output: ${notKept[why]}`,
+  }),
+  formulas_without_result: define({
+    when: 'Cells of a workbook are formulas whose results it does not hold.',
+    example: { input: 'list.xlsx', formulas: 12 },
+    variants: [{ formulas: 1 }],
+    sentence: ({ input, formulas }) =>
+      `${input}: ${formulas === 1 ? '1 formula has' : `${formulas} formulas have`} no stored result, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`,
+  }),
+  split_rows: define({
+    when: '`--split-cells` made several rows of one. `type`: of the split cells; `null` for both.',
+    example: { rows: 3, more: 4, type: orNull(oneOf('email', 'phone')) },
+    variants: [{ type: 'phone' }, { type: null }],
+    sentence: ({ rows, more, type }) =>
+      `${counted(rows, 'row')} with several ${type === null ? 'addresses' : type === 'email' ? 'email addresses' : 'phone numbers'} in a cell: one row for each, ${counted(more, 'row')} more`,
+  }),
+  suppress_list: define({
+    when: 'A list of `--suppress` was read.',
+    example: {
+      list: 'optouts.csv',
+      cells: 20,
+      without_country: 0,
+      unread: 0,
+      rows: [] as readonly number[],
+    },
+    variants: [{ without_country: 1 }, { without_country: 3 }],
+    sentence: suppressListSentence,
+  }),
+  suppress_list_unread: define({
+    when: 'Cells of a list of `--suppress` suppress nothing. `rows` are the first of them.',
+    isWarning: true,
+    example: {
+      list: 'optouts.csv',
+      cells: 20,
+      without_country: 0,
+      unread: 6,
+      rows: [4, 5, 8, 9, 11] as readonly number[],
+    },
+    variants: [{ unread: 1, rows: [4] }],
+    sentence: suppressListSentence,
+  }),
+  opted_out: define({
+    when: 'Columns say of rows that they have opted out, and there is no `--suppress`: they are verified like all others. `of_rows` where only the first rows were looked at.',
+    example: {
+      columns: [{ column: 'HasOptedOutOfEmail', rows: 12 }],
+      rows: 12,
+      of_rows: orNull(1000),
+    },
+    variants: [
+      {
+        columns: [
+          { column: 'HasOptedOutOfEmail', rows: 12 },
+          { column: 'DoNotCall', rows: 7 },
+        ],
+        rows: 15,
+        of_rows: null,
+      },
+      { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, of_rows: null },
+    ],
+    sentence({ columns, rows, of_rows: of }) {
+      const some =
+        of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
+      const [only, ...more] = columns;
+      const where =
+        only && more.length === 0
+          ? only.column
+          : columns.map(({ column, rows: own }) => `${column} ${grouped(own)}`).join(', ');
+      return `${some} ${rows === 1 ? 'has' : 'have'} opted out (${where}), and ${rows === 1 ? 'is' : 'are'} treated like all others: to leave ${rows === 1 ? 'it' : 'them'} out, save ${rows === 1 ? 'that row' : 'those rows'} as a list of ${rows === 1 ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
+    },
+  }),
+  other_countries: define({
+    when: 'A column names other countries than the one that is given for all rows, for which all emails are verified, and by which phone numbers are read. `of_rows` where only the first rows were looked at; `unread`: rows whose cell there is no country.',
+    example: {
+      column: 'Country',
+      rows: 172,
+      of_rows: orNull(1000),
+      read_as: 'DE',
+      has_phones: true,
+      unread: 0,
+    },
+    variants: [{ rows: 1, of_rows: null }, { unread: 20 }, { has_phones: false }],
+    sentence({ column, rows, of_rows: of, read_as: country, has_phones: hasPhones, unread }) {
+      const one = rows === 1;
+      const some =
+        of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
+      const [are, does] = hasPhones
+        ? [
+            one ? 'its phone number is read as of' : 'their phone numbers are read as of',
+            'reads each by the country of its row',
+          ]
+        : [
+            one ? 'its email is verified for' : 'their emails are verified for',
+            'verifies each for the country of its row',
+          ];
+      return `${some} ${one ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${are} ${country}: ${optionName('countryColumn', column)} ${does}${unread === 0 ? '' : `; correct the ${counted(unread, 'cell')} there that ${unread === 1 ? 'is no country' : 'are no countries'} first, or ${unread === 1 ? 'its row is' : 'their rows are'} not sent`}`;
+    },
+  }),
+  damaged_names: define({
+    when: 'Names of columns have the sign for broken bytes: the list may not be in UTF-8.',
+    isWarning: true,
+    example: { columns: ['Stra\ufffde'] },
+    sentence: ({ columns }) =>
+      `${columns.map((name) => JSON.stringify(name)).join(', ')}: if the list is not in UTF-8, name its encoding with ${optionName('encoding')}, such as windows-1252 or shift_jis, or the names of the added columns and other texts come out broken`,
+  }),
+  few_countries: define({
+    when: 'Hardly a cell of the column of `--country-column` is a country: the other rows are not sent. Without `--country` the run is refused.',
+    isWarning: true,
+    example: { column: 'Currency', cells: 100, countries: 0 },
+    sentence: ({ column, cells, countries }) =>
+      `${JSON.stringify(column)}: ${grouped(countries)} of ${counted(cells, 'cell')} are countries, and the rows of the others are not sent: is it the right column (${optionName('countryColumn')})?`,
+  }),
+  no_calling_codes: define({
+    when: 'The column of `--country-from` has no calling codes.',
+    example: { column: 'mobile', cells: 100 },
+    sentence: ({ column, cells }) =>
+      `${column}: 0 of ${counted(cells, 'cell')} ${cells === 1 ? 'begins' : 'begin'} with a calling code (+44…, 0044…), so ${optionName('countryFrom')} finds no country: write the numbers with +, or name the column of their countries (${optionName('countryColumn')})`,
+  }),
+};
+
+/** Notices about an output. */
+export const outputNotices = {
+  table_locked: define({
+    when: 'Another session locks the table: the run tries again. Once a minute.',
+    example: { table: 'contacts', minutes: 10 },
+    sentence: ({ table, minutes }) =>
+      `table ${table} is locked by another session: trying again for up to ${minutes} min, without queueing for the lock`,
+  }),
+  lock_before_trial: define({
+    when: 'Another session locks the table: the results could not be tried in it.',
+    example: { table: 'contacts' },
+    sentence: ({ table }) =>
+      `table ${table} is locked by another session: whether it takes the results could not be tried`,
+  }),
+  unguarded_column: define({
+    when: 'A column of the input is not in the table.',
+    example: { column: 'note', table: 'contacts' },
+    sentence: ({ column, table }) =>
+      `column ${JSON.stringify(column)} is not in ${table}: a change of its cell while the row is verified is not noticed`,
+  }),
+  names_shortened: define({
+    when: 'Names of columns are too long for the database.',
+    example: {
+      table: 'contacts',
+      columns: [{ from: 'a_very_long_name_of_a_column', to: 'a_very_long_name' }],
+    },
+    sentence: ({ table, columns }) =>
+      `names of columns that are too long are shortened in ${table}: ${columns.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`).join(', ')}`,
+  }),
+  float_rounded: define({
+    when: 'Rows of MySQL or MariaDB have a column of `FLOAT`, which these databases print with six digits.',
+    example: { column: 'ratio', table: 'contacts' },
+    sentence: ({ column, table }) =>
+      `column ${JSON.stringify(column)} is a FLOAT, which the server prints with six digits, and ${table} gets no more: CAST(… AS DOUBLE) in the query keeps all`,
+  }),
+  digits_lost: define({
+    when: 'The type of a column drops zeros and a plus before digits.',
+    example: { column: 'mobile', type: 'bigint' },
+    sentence: ({ column, type }) =>
+      `column ${JSON.stringify(column)} has the type ${type}, which makes numbers of digits: zeros and a plus in front of them are lost there; give it the type TEXT to keep them`,
+  }),
+  not_dropped: define({
+    when: 'A writing has failed, and what it has written is still there.',
+    example: { why: 'permission denied' },
+    sentence: ({ why }) => `what was written could not be dropped: ${why}`,
+  }),
+  before_removal_failed: define({
+    when: '`beforeRemoval` has failed.',
+    isWarning: true,
+    example: { why: 'disk full' },
+    sentence: ({ why }) => `the step before the removal of the state failed: ${why}`,
+  }),
+};
+
+function suppressListSentence({
+  list,
+  cells,
+  without_country: without,
+  unread,
+  rows,
+}: {
+  readonly list: string;
+  readonly cells: number;
+  /** Those that are numbers without a calling code, where no country is given for them. */
+  readonly without_country: number;
+  readonly unread: number;
+  readonly rows: readonly number[];
+}): string {
+  const holds = `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`;
+  const ofRows =
+    without === 1
+      ? '1 phone number has no calling code, and is never sent where the country of a row makes it the same'
+      : `${counted(without, 'phone number')} have no calling code, and are never sent where the country of a row makes them the same`;
+  const numbers = `row${rows.length === 1 ? '' : 's'} ${rows.map(grouped).join(', ')}${unread > rows.length ? ', …' : ''}`;
+  const rest =
+    unread === 1
+      ? `1 cell (${numbers}) holds no email address, domain or phone number, and suppresses nothing`
+      : `${counted(unread, 'cell')} (${numbers}) hold no email address, domain or phone number, and suppress nothing`;
+  return [holds, ...(without > 0 ? [ofRows] : []), ...(unread > 0 ? [rest] : [])].join('; ');
+}
+
+const mostNamed = 10;
+
+const notKept = {
+  references: 'a formula or pivot table refers to a table or a sheet that the output does not have',
+  dates_1904: 'the dates of the workbook count from 1904',
+  macros: 'a workbook with macro sheets needs macros',
+  form: 'Sluice cannot read all parts of the workbook',
+  size: 'the workbook is too large',
+} as const;
+
+/** `2 sheets ("Notes", "Old") are` */
+function countedNames(names: readonly string[], what: string): string {
+  return `${counted(names.length, what)} (${namedFirst(names)}) ${names.length === 1 ? 'is' : 'are'}`;
+}
+
+function namedFirst(names: readonly string[]): string {
+  const shown = names.slice(0, mostNamed).map((name) => JSON.stringify(name));
+  return `${shown.join(', ')}${names.length > mostNamed ? ', …' : ''}`;
+}
