@@ -10,7 +10,7 @@ import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { operations } from '../../../src/contract/operations.js';
 import { diagnosticsChannels } from '../../../src/platform/observability.js';
-import * as family from '../../../src/platform/errors/errors.js';
+import * as family from '../../../src/platform/errors/index.js';
 import { SluiceError } from '../../../src/platform/errors/sluice-error.js';
 import { type RunProgress, summaryFileSchema } from '../../../src/index.js';
 import { addedColumns } from '../../../src/engine/columns/added-fields.js';
