@@ -142,6 +142,8 @@ export interface Statements {
   readonly updatesOnConflict?: boolean;
   /** Whether two cells are exactly the same; two nulls are. */
   readonly isSame: (cell: string, other: string) => string;
+  /** Whether a cell of a key is the same for a unique index. @default `=` */
+  readonly isSameKey?: (cell: string, other: string) => string;
   /** Modes in which an identical row is not written again. @default the server avoids it */
   readonly skipsSame?: readonly WritingMode[];
   /** Whether this transaction wrote row `t`, where a table can drop a write without an error. */

@@ -65,7 +65,7 @@ export function rowStatements(
   };
   if (mode === 'create') return [insert()];
   if (mode === 'replace') return [`${form.empty ?? 'DELETE FROM'} ${target}`, insert()];
-  const isSame = hasKey(keys);
+  const isSame = hasKey(keys, form);
   const conditions = [isSame, ...inRange, ...guards.map(isUnchanged(form))];
   if (others.length > 0 && form.skipsSame?.includes(mode) === true) {
     conditions.push(`NOT (${list(others, isUnchanged(form), ' AND ')})`);
@@ -96,7 +96,7 @@ export function skippedUpdateQueries(
   const isGone = `t.${keys[0]?.name ?? ''} IS NULL`;
   const reasons = [isGone, ...guards.map((guard) => `NOT (${isUnchanged(form)(guard)})`)];
   const where = [...rangeConditions(range, form), `(${reasons.join(' OR ')})`].join(' AND ');
-  const rows = `FROM ${form.staging} AS s LEFT JOIN ${plan.target} AS t ON ${hasKey(keys)} WHERE ${where}`;
+  const rows = `FROM ${form.staging} AS s LEFT JOIN ${plan.target} AS t ON ${hasKey(keys, form)} WHERE ${where}`;
   const latest = form.readsLatest ?? '';
   return {
     counts: `SELECT count(*), count(CASE WHEN ${isGone} THEN 1 END) ${rows}${latest}`,
@@ -128,7 +128,7 @@ export function droppedRowQuery(
           `NOT (${isWritten})`,
         ];
   const where = [...rangeConditions(range, form), ...conditions].join(' AND ');
-  return `SELECT min(s.${rowNumber}) FROM ${staging} AS s LEFT JOIN ${target} AS t ON ${hasKey(keys)} WHERE ${where}`;
+  return `SELECT min(s.${rowNumber}) FROM ${staging} AS s LEFT JOIN ${target} AS t ON ${hasKey(keys, form)} WHERE ${where}`;
 }
 
 interface StagedCell {
@@ -154,8 +154,9 @@ function cellsOf({ columns, key, guards, withheld = [] }: TablePlan, form: State
   };
 }
 
-function hasKey(keys: readonly StagedCell[]): string {
-  return list(keys, ({ name, cell }) => `t.${name} = ${cell}`, ' AND ');
+function hasKey(keys: readonly StagedCell[], { isSameKey }: Statements): string {
+  const same = isSameKey ?? ((cell, other) => `${cell} = ${other}`);
+  return list(keys, ({ name, cell }) => same(`t.${name}`, cell), ' AND ');
 }
 
 function isUnchanged(form: Statements): (cell: StagedCell) => string {
@@ -176,7 +177,7 @@ export function repeatedKeysQuery(plan: TablePlan, form: Statements, range?: Row
   // Two new rows of such a key the table refuses itself.
   const isByTable = form.stagesUntyped === true && plan.mode === 'upsert';
   const cells = list(keys, ({ name, cell }) => (isByTable ? `t.${name}` : cell));
-  const table = isByTable ? ` JOIN ${plan.target} AS t ON ${hasKey(keys)}` : '';
+  const table = isByTable ? ` JOIN ${plan.target} AS t ON ${hasKey(keys, form)}` : '';
   const where = rangeConditions(range, form).map((condition) => ` WHERE ${condition}`);
   const repeated = `SELECT min(s.${form.rowNumber}) AS first_row, max(s.${form.rowNumber}) AS last_row FROM ${form.staging} AS s${table}${where.join('')} GROUP BY ${cells} HAVING count(*) > 1`;
   return `SELECT count(*) OVER (), r.first_row, r.last_row FROM (${repeated}) AS r ORDER BY r.first_row LIMIT 1`;

@@ -30,8 +30,9 @@ export const statements: Statements = {
   begin: ['RESET max_memory', 'BEGIN'],
   // Writing an indexed row deletes and recreates it.
   skipsSame: ['update', 'upsert'],
-  // Within a row a column's collation does not apply: case counts.
+  // Within a row a column's collation does not apply: capitals and accents count, as for its unique indexes.
   isSame: (cell, other) => `row(${cell}) IS NOT DISTINCT FROM row(${other})`,
+  isSameKey: (cell, other) => `row(${cell}) = row(${other})`,
   markers: {
     targetOf: ({ table }) => table,
     definition:

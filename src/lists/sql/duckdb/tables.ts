@@ -1,10 +1,4 @@
-import {
-  hasEmptyMember,
-  qualifiedName,
-  quoteName,
-  type TableName,
-  type ExistingTable,
-} from '../tables/table-plan.js';
+import { hasEmptyMember, type TableName, type ExistingTable } from '../tables/table-plan.js';
 import type { DuckdbConnection } from './connect.js';
 import * as z from 'zod';
 
@@ -49,14 +43,6 @@ export async function findTable(
     ...keys.map(([names]) => (Array.isArray(names) ? names.map(String) : [])),
     ...indexes.map(([expressions]) => indexColumns(String(expressions))),
   ];
-  const texts = columns.filter(
-    ([name, type]) => type === 'VARCHAR' && unique.flat().includes(String(name)),
-  );
-  const caseless = await caselessColumns(
-    connection,
-    qualifiedName({ within, table }),
-    texts.map(([name]) => String(name)),
-  );
   return {
     id: `${schema}.${String(found ?? view)}`.toLowerCase(),
     isTable: found !== undefined,
@@ -66,25 +52,9 @@ export async function findTable(
       isText: type === 'VARCHAR' || type === 'BLOB' || hasEmptyMember(String(type)),
       isPrinted: type === 'VARCHAR',
       isGenerated: false,
-      isCaseless: caseless.has(String(name)),
     })),
     keys: unique,
   };
-}
-
-/** Those whose collation takes capitals for small letters: only a comparison shows it. */
-async function caselessColumns(
-  connection: DuckdbConnection,
-  target: string,
-  names: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (names.length === 0) return new Set();
-  const cells = names.map((name, at) => `${quoteName(name)} AS c${at}`);
-  const [found = []] = await connection.query(
-    `SELECT ${names.map((_, at) => `c${at} = 'A'`).join(', ')} FROM
-      (SELECT ${cells.join(', ')} FROM ${target} WHERE false UNION ALL SELECT ${names.map(() => "'a'").join(', ')})`,
-  );
-  return new Set(names.filter((_, at) => found[at] === true));
 }
 
 /** `[id, "My column"]`; expressions are ignored. */
