@@ -1,3 +1,4 @@
+import { notice } from '../../platform/text/notices.js';
 import type { ByteOutput } from './outputs/byte-output.js';
 import { createOutputFile } from './outputs/output-file.js';
 import {
@@ -96,7 +97,11 @@ export function formatSink(
       await place.check();
     },
     ...(place.hold && { hold: place.hold }),
-    validate: (reading, columns) => writing.validate?.(reading, columns),
+    validate(reading, columns) {
+      for (const column of reading.roundedColumns ?? [])
+        columns.onNotice?.(notice('float_rounded', { column, output: place.name }));
+      return writing.validate?.(reading, columns);
+    },
   };
 }
 

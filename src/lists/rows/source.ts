@@ -70,6 +70,8 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    * @default unknown
    */
   readonly kinds?: readonly (Kind | undefined)[] | undefined;
+  /** Names of columns whose cells have more digits in the source than are read. @default none */
+  readonly roundedColumns?: readonly string[];
   /**
    * Identifies the storage of the columns' values: only rows of readings with the same one can be copied side
    * by side. Absent where none can be copied.

@@ -222,9 +222,9 @@ export const outputNotices = {
   }),
   float_rounded: define({
     when: 'Rows of MySQL or MariaDB have a column of `FLOAT`, which these databases print with six digits.',
-    example: { column: 'ratio', table: 'contacts' },
-    sentence: ({ column, table }) =>
-      `column ${JSON.stringify(column)} is a FLOAT, which the server prints with six digits, and ${table} gets no more: CAST(… AS DOUBLE) in the query keeps all`,
+    example: { column: 'ratio', output: 'contacts.csv' },
+    sentence: ({ column, output }) =>
+      `column ${JSON.stringify(column)} is a FLOAT, which the server prints with six digits, and ${output} gets no more: CAST(… AS DOUBLE) in the query keeps all`,
   }),
   digits_lost: define({
     when: 'The type of a column drops zeros and a plus before digits.',

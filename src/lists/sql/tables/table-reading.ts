@@ -57,6 +57,12 @@ export class TableReading implements SourceReading<TableChunk> {
     }
   }
 
+  /** MySQL prints fewer digits of a float than it holds. */
+  get roundedColumns(): readonly string[] {
+    if (this.form.dialect !== 'mysql') return [];
+    return this.header.filter((_, at) => this.kinds[at]?.name === 'float32');
+  }
+
   contentDigest(): string {
     return this.#feed.contentDigest();
   }

@@ -25,7 +25,6 @@ import type { SourceReading } from '../../rows/source.js';
 import { checkingRefuser, withRowOf, type DatabaseFailure } from '../database-failure.js';
 import type { TableAccess } from './table-access.js';
 import type { TablePlan } from './table-plan.js';
-import { TableReading } from './table-reading.js';
 
 /**
  * Performs a complete writing with a few staged rows, under the real constraints, and rolls it back.
@@ -238,16 +237,10 @@ function noticesOf(
   reading: SourceReading,
   table: string,
 ): readonly Notice[] {
-  const rounded = mode === 'update' ? [] : roundedColumns(reading);
+  const rounded = (mode === 'update' ? undefined : reading.roundedColumns) ?? [];
   return [
-    ...rounded.map((column) => notice('float_rounded', { column, table })),
+    ...rounded.map((column) => notice('float_rounded', { column, output: table })),
     ...unguarded.map((column) => notice('unguarded_column', { column, table })),
     ...(renamed.length > 0 ? [notice('names_shortened', { table, columns: renamed })] : []),
   ];
-}
-
-/** MySQL prints fewer digits of a float than it holds. */
-function roundedColumns(reading: SourceReading): readonly string[] {
-  if (!(reading instanceof TableReading) || reading.form.dialect !== 'mysql') return [];
-  return reading.header.filter((_, at) => reading.kinds[at]?.name === 'float32');
 }

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
-import { rowsSource } from '../../../../src/index.js';
+import { fileSink, rowsSource, type Sink } from '../../../../src/index.js';
+import { withFolder } from '../../../service/with-service.js';
 import { connect } from '../../../../src/lists/sql/mysql/connect.js';
 import { tryDefinitions } from '../../../../src/lists/sql/mysql/statements.js';
 import type { TablePlan } from '../../../../src/lists/sql/tables/table-plan.js';
@@ -60,18 +62,18 @@ test('a key whose cells print rounded is refused before anything is paid', async
   expect(await verifying.charges()).toBe(0);
 });
 
-test('a float is reported to lose digits in another table, and not where its rows come from', async () => {
+test('a float is reported to lose digits in another table or a file, and not where its rows come from', async () => {
   const { ask, sink, source, table } = await mariadb.open();
   await ask(
     `CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80), ratio FLOAT)`,
     `INSERT INTO ${table} VALUES (1, 'good1@sluice.test', 123456.789)`,
   );
   const verifying = await startVerifying();
-  const codesInto = async (into: string): Promise<readonly unknown[]> => {
+  const codesInto = async (output: Sink): Promise<readonly unknown[]> => {
     const codes: unknown[] = [];
     await verifying.run({
       source: source(`SELECT id, email, ratio FROM ${table}`),
-      sink: sink({ into, key: 'id' }),
+      sink: output,
       email: ['email'],
       onProgress: (progress) => {
         if (progress.stage === 'notice') codes.push(progress.code);
@@ -79,8 +81,11 @@ test('a float is reported to lose digits in another table, and not where its row
     });
     return codes;
   };
-  expect(await codesInto(`${table}_copy`)).toContain('float_rounded');
-  expect(await codesInto(table)).not.toContain('float_rounded');
+  expect(await codesInto(sink({ into: `${table}_copy`, key: 'id' }))).toContain('float_rounded');
+  expect(await codesInto(fileSink(join(await withFolder(), 'made.csv')))).toContain(
+    'float_rounded',
+  );
+  expect(await codesInto(sink({ key: 'id' }))).not.toContain('float_rounded');
 });
 
 test('a table that keeps its history is refused before anything is paid, unless it has the columns', async () => {
