@@ -28,6 +28,20 @@ const databases = new Map<string, DatabaseKind>([
 /** These schemes name a database without `//`, followed by a path. The others need a host. */
 const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
 
+/** A URL as text: a URL object encodes what is special in the path of a file or the key of an object, which is decoded. */
+export function textOfUrl(url: string | URL): string {
+  if (typeof url === 'string') return url;
+  const { protocol, href } = url;
+  if (protocol === 'file:') return pathOfFileUrl(href);
+  try {
+    return ['sqlite:', 'duckdb:', 's3:'].includes(protocol) ? decodeURIComponent(href) : href;
+  } catch (cause) {
+    throw new ConfigurationError(`the path in the ${protocol} URL is not encoded rightly`, {
+      cause,
+    });
+  }
+}
+
 const aLocation = { ...url, what: 'a path or a URL' };
 
 /**
@@ -37,14 +51,15 @@ const aLocation = { ...url, what: 'a path or a URL' };
  */
 export function parseLocation(name: string | URL): ListLocation {
   checkValue('list', name, aLocation);
-  const text = String(name);
+  const text = textOfUrl(name);
   const [, scheme = '', hasHost] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(text) ?? [];
   const word = scheme.toLowerCase();
   const database = databases.get(word);
   if (database !== undefined && (hasHost !== undefined || pathKinds.includes(database))) {
     return { kind: database, url: text };
   }
-  if (hasHost === undefined && typeof name === 'string') return { kind: 'file', path: text };
+  const isPath = typeof name === 'string' || name.protocol === 'file:';
+  if (hasHost === undefined && isPath) return { kind: 'file', path: text };
   if (word === 'file') return { kind: 'file', path: pathOfFileUrl(text) };
   if (word === 's3') return { kind: 's3', url: text };
   if (word === 'https' || word === 'http') return { kind: 'web', url: text };

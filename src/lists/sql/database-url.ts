@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { describeSystemError, systemErrorCode } from '../../platform/text/system-errors.js';
 import { exists } from '../../platform/files/file-system.js';
@@ -111,20 +110,6 @@ function readUrl(text: string): URL | undefined {
     .map((each) => new URL(each));
   if (url?.hostname === '') url.hostname = noHost;
   return url;
-}
-
-/** A URL as text: a URL object encodes what is special in the path of a file, which is decoded. */
-export function textOfUrl(url: string | URL): string {
-  if (typeof url === 'string') return url;
-  const { protocol, href } = url;
-  try {
-    if (protocol === 'file:') return fileURLToPath(url);
-    return protocol === 'sqlite:' || protocol === 'duckdb:' ? decodeURIComponent(href) : href;
-  } catch (cause) {
-    throw new ConfigurationError('the path in the URL of the database is not encoded rightly', {
-      cause,
-    });
-  }
 }
 
 export const inMemory = ':memory:';

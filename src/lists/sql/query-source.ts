@@ -7,7 +7,7 @@ import { required, text, url as aUrl } from '../../platform/option-kinds.js';
 import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
-import { textOfUrl } from './database-url.js';
+import { textOfUrl } from '../location.js';
 import type { Dialect, QueryRows, Relation } from './dialect.js';
 import { readingRefuser, type Refuse } from './database-failure.js';
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from '../../../src/index.js';
-import { parseServerUrl, textOfUrl } from '../../../src/lists/sql/database-url.js';
+import { parseServerUrl } from '../../../src/lists/sql/database-url.js';
+import { textOfUrl } from '../../../src/lists/location.js';
 
 describe('the URL of a server', () => {
   const parse = (text: string) => parseServerUrl(text, ['postgres', 'postgresql']);
@@ -38,6 +39,7 @@ describe('the URL of a database', () => {
     ['sqlite:ö 1.db', 'sqlite:ö 1.db'],
     ['duckdb:100%25.db', 'duckdb:100%.db'],
     ['file:///crm%20%C3%B6.db', '/crm ö.db'],
+    ['s3://b/%C3%B6 1.csv', 's3://b/ö 1.csv'],
   ])('may be an object, which encodes the path of a file: %s', (url, text) => {
     expect(textOfUrl(new URL(url))).toBe(text);
     expect(textOfUrl(text)).toBe(text);

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
-import { amount, count, required, text } from '../../../platform/option-kinds.js';
+import { amount, count, required, text, url as aUrl } from '../../../platform/option-kinds.js';
 import { LeasedRunStore } from '../shared/leased-store.js';
 import type { SharedStore } from '../run-store.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
@@ -16,7 +16,7 @@ import { StoreConnection } from './store-connection.js';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */
-  readonly connectionString: string;
+  readonly connectionString: string | URL;
   /** Name of the run: processes with the same name share it. */
   readonly run: string;
   /**
@@ -46,7 +46,7 @@ const shortestLeaseMs = 3000;
 const longestRun = 200;
 
 const shape: OptionShape<PostgresStoreOptions> = {
-  connectionString: required(text),
+  connectionString: required(aUrl),
   run: required(text),
   schema: text,
   leaseMs: amount,
@@ -68,7 +68,8 @@ const shape: OptionShape<PostgresStoreOptions> = {
  */
 export function postgresStore(options: PostgresStoreOptions): SharedStore {
   checkOptions(options, shape);
-  const { connectionString: url, run, schema = 'sluice', leaseMs = 30_000 } = options;
+  const { run, schema = 'sluice', leaseMs = 30_000 } = options;
+  const url = String(options.connectionString);
   const { giveUpAfterMs = 600_000, copyLimitBytes = 4e9 } = options;
   if (run.trim() === '' || run.length > longestRun || run.includes('\0')) {
     throw new ConfigurationError(`the name of a run has 1 to ${longestRun} characters`, {
@@ -136,12 +137,13 @@ const longestLookMs = 30_000;
  * ```
  */
 export async function findPostgresRuns(options: {
-  readonly connectionString: string;
+  readonly connectionString: string | URL;
   /** @default 'sluice' */
   readonly schema?: string;
 }): Promise<readonly FoundSharedRun[]> {
-  checkOptions(options, { connectionString: required(text), schema: text });
-  const { connectionString: url, schema = 'sluice' } = options;
+  checkOptions(options, { connectionString: required(aUrl), schema: text });
+  const { schema = 'sluice' } = options;
+  const url = String(options.connectionString);
   const { name } = parseServerUrl(url, schemes);
   return looking({ url, schema, name }, [], async (connection) => {
     const found: FoundSharedRun[] = [];

@@ -4,7 +4,7 @@ import { schemes } from '../../../lists/sql/postgres/client.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
 import { checkOptions } from '../../../platform/check-options.js';
-import { required, text } from '../../../platform/option-kinds.js';
+import { required, url as aUrl } from '../../../platform/option-kinds.js';
 import claimFunctions from './claim-functions.sql';
 import paceFunctions from './pace-functions.sql';
 import runFunctions from './run-functions.sql';
@@ -124,10 +124,10 @@ const schema = 'sluice';
  * ```
  */
 export async function createPostgresStore(options: {
-  readonly connectionString: string;
+  readonly connectionString: string | URL;
 }): Promise<void> {
-  checkOptions(options, { connectionString: required(text) });
-  const { connectionString: url } = options;
+  checkOptions(options, { connectionString: required(aUrl) });
+  const url = String(options.connectionString);
   const { name } = parseServerUrl(url, schemes);
   const connection = new StoreConnection({ url, name, giveUpAfterMs: 30_000 });
   try {

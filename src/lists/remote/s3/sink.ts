@@ -37,7 +37,7 @@ import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
  * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
  * ```
  */
-export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): Sink {
+export function s3Sink(url: string | URL, options: FileSinkOptions & S3Options = {}): Sink {
   checkOptions(options, { ...fileSinkShape, ...s3Shape });
   const given = parseS3Address(url);
   if (given.key === '' || given.key.endsWith('/')) {
@@ -95,7 +95,7 @@ const partName = /^part-[0-9a-f]{8}-\d{5,}\.(?:csv|tsv|jsonl|parquet)(?:\.gz)?$/
  * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
  * ```
  */
-export function s3PartsSink(url: string, options: PartsSinkOptions & S3Options): Sink {
+export function s3PartsSink(url: string | URL, options: PartsSinkOptions & S3Options): Sink {
   checkOptions(options, { ...partsShape, ...s3Shape });
   const given = parseS3Address(url);
   const isFolder = given.key === '' || given.key.endsWith('/');

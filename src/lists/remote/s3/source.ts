@@ -42,7 +42,7 @@ import {
  * ```
  */
 export function s3Source(
-  url: string,
+  url: string | URL,
   options: FileOptions & RemoteOptions & S3Options = {},
 ): Source {
   checkOptions(options, { ...fileShape, ...remoteShape, ...s3Shape });
@@ -65,7 +65,7 @@ export function s3Source(
  * ```
  */
 export async function findS3Objects(
-  url: string,
+  url: string | URL,
   options: S3Options = {},
 ): Promise<readonly string[]> {
   const address = parseS3Address(url);
@@ -163,7 +163,7 @@ export async function* listKeys(
  * await removeS3Object('s3://lists/verified.csv.suspect');
  * ```
  */
-export async function removeS3Object(url: string, options: S3Options = {}): Promise<void> {
+export async function removeS3Object(url: string | URL, options: S3Options = {}): Promise<void> {
   const address = parseS3Address(url);
   const { sdk, client } = await connectS3(options);
   const { bucket: Bucket, key: Key } = address;

@@ -17,7 +17,7 @@ import type { SourceReading } from '../../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { discardConnection, retryOnLock, type Connection } from '../connection.js';
-import { textOfUrl } from '../database-url.js';
+import { textOfUrl } from '../../location.js';
 import type { Dialect, DialectForm } from '../dialect.js';
 import { createRowValidator } from './validate-rows.js';
 import {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index.js';
 import { systemClock } from '../../../../src/platform/waiting/clock.js';
-import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSink, rowsSource, streamRun, type Source } from '../../../../src/index.js';
 import { csvCells } from '../../../cli/harness/csv-cells.js';
 import { runInProcess } from '../../../cli/harness/run-in-process.js';
