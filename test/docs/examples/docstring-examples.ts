@@ -18,6 +18,8 @@ import * as s3 from '../../../src/lists/remote/s3/index.js';
 import * as localService from '../../../src/service/index.js';
 import * as testing from '../../../src/testing/index.js';
 import { readEntries } from '../../../scripts/project.mjs';
+import { publicNames } from '../../../scripts/rules/plain-words.mjs';
+import { projectRoot } from '../page.js';
 import { createProgram } from '../source-types.js';
 
 /** The entry points, by the names under which programs import them; `sluice` has all of `sluice/errors`. */
@@ -103,6 +105,32 @@ export async function exportedNames(): Promise<readonly ExportedName[]> {
       return [{ entry, name: exported.name, isCallable, examples: examplesOf(symbol) }, ...methods];
     });
   });
+}
+
+/** The examples of one entry point, of which nothing but the text is wanted: no compiler looks at it. */
+export async function examplesOf(wanted: string): Promise<readonly string[]> {
+  const modules = (await readEntries()).filter(({ entry }) => entry === wanted);
+  const read = async (path: string): Promise<string> => readFile(`${projectRoot}${path}`, 'utf8');
+  const names = await publicNames(
+    modules.map(({ module }) => module),
+    read,
+  );
+  const found: string[] = [];
+  for (const [path, exported] of names) {
+    const file = ts.createSourceFile(path, await read(path), ts.ScriptTarget.Latest, true);
+    for (const statement of file.statements) {
+      const isFunction = ts.isFunctionDeclaration(statement);
+      if (!isFunction && !ts.isClassDeclaration(statement)) continue;
+      if (!exported.has(statement.name?.text ?? '')) continue;
+      for (const node of [statement, ...(isFunction ? [] : statement.members)]) {
+        for (const { tagName, comment } of ts.getJSDocTags(node)) {
+          if (tagName.text === 'example')
+            found.push(codeOf(ts.getTextOfJSDocComment(comment) ?? ''));
+        }
+      }
+    }
+  }
+  return found;
 }
 
 function codeOf(example: string): string {

@@ -1,6 +1,6 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { exportedNames, runExample } from '../../docs/examples/docstring-examples.js';
+import { examplesOf, runExample } from '../../docs/examples/docstring-examples.js';
 import { withS3 } from '../../servers/start-s3.js';
 
 it('the examples of sluice/s3 run', async () => {
@@ -13,10 +13,7 @@ it('the examples of sluice/s3 run', async () => {
     const Body = 'id,email\n1,good@sluice.test\n';
     await client.send(new PutObjectCommand({ Bucket: 'lists', Key, Body }));
   }
-  const names = await exportedNames();
-  const codes = names
-    .filter(({ entry }) => entry === 'sluice/s3')
-    .flatMap(({ examples }) => examples);
+  const codes = await examplesOf('sluice/s3');
   expect(codes).toHaveLength(5);
   for (const code of codes) await runExample(code);
-}, 120_000);
+});

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { allPages } from '../../../docs/page.js';
 import { createProgram, shownTypes, troubles } from '../../../docs/source-types.js';
 
 const declared = `
@@ -113,10 +114,20 @@ const mistakes: readonly (readonly [string, string])[] = [
   ],
 ];
 
+/** What programmers copy: in the same program, as the compiler's first look at the sources takes most of its time. */
+const blocks = allPages().flatMap((page) =>
+  page.blocks('ts').map(({ text, line }) => ({
+    where: `${page.path}, line ${line}`,
+    module: `${page.path.replaceAll('/', '-')}-${line}.ts`,
+    text,
+  })),
+);
+
 describe('the compiler', () => {
   /** By mistake, and by the order of types: as TypeScript finds them, and by name as from version 7 on. */
   let reported: readonly (readonly string[])[];
   let shown: readonly string[];
+  let ofPages: ReadonlyMap<string, readonly string[]>;
 
   beforeAll(() => {
     const modules = mistakes.map(
@@ -124,8 +135,10 @@ describe('the compiler', () => {
     );
     const given = calls.map(([call], at) => `const given${at} = ${call};`).join('\n');
     const texts = new Map([...modules, ['calls.ts', declared + given]]);
-    const found = createProgram(texts);
+    const pages = blocks.map(({ module, text }) => [module, text] as const);
+    const found = createProgram(new Map([...texts, ...pages]));
     const byName = createProgram(texts, { stableTypeOrdering: true });
+    ofPages = new Map(blocks.map(({ module }) => [module, troubles(found, module)]));
     shown = shownTypes(found, 'calls.ts').slice(2);
     reported = modules.map(([name]) =>
       [found, byName].map((program) => troubles(program, name).join('\n')),
@@ -148,4 +161,12 @@ describe('the compiler', () => {
       }
     },
   );
+
+  it.each(blocks)('takes the TypeScript of the pages as it is: $where', ({ module }) => {
+    expect(ofPages.get(module)).toEqual([]);
+  });
+
+  it('finds some on the pages', () => {
+    expect(blocks.length).toBeGreaterThan(5);
+  });
 });

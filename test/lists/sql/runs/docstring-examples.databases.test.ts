@@ -1,6 +1,6 @@
-import { beforeAll, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Client, rowsSource, streamRun } from '../../../../src/index.js';
-import { exportedNames, runExample } from '../../../docs/examples/docstring-examples.js';
+import { examplesOf, runExample } from '../../../docs/examples/docstring-examples.js';
 import { withService } from '../../../service/with-service.js';
 import { duckdb } from '../duckdb/duckdb-database.js';
 import { mariadb } from '../mysql/mysql-database.js';
@@ -17,11 +17,6 @@ async function newUrl({ open, server }: Database, entry: string): Promise<string
   return Object.assign(new URL(server.url()), { pathname }).href;
 }
 
-let names: Awaited<ReturnType<typeof exportedNames>>;
-beforeAll(async () => {
-  names = await exportedNames();
-}, 120_000);
-
 it.each([
   ['postgres', postgres, 6],
   ['mysql', mariadb, 2],
@@ -29,8 +24,8 @@ it.each([
   ['duckdb', duckdb, 2],
 ] as const)('the examples of sluice/%s run', async (entry, database, count) => {
   const { service } = await withService();
-  const codes = names.flatMap((each) => (each.entry === `sluice/${entry}` ? each.examples : []));
-  if (codes.length !== count) throw new Error(`${codes.length} examples`);
+  const codes = await examplesOf(`sluice/${entry}`);
+  expect(codes).toHaveLength(count);
   const { sink } = await database.open();
   for (const code of codes) {
     const url = await newUrl(database, entry);
