@@ -21,6 +21,9 @@ export default defineConfig({
         include: ['test/trials/faults/every-*.test.ts'],
         env: { FAULTS_SHARE: String(share), FAULTS_SHARES: String(shares) },
         testTimeout: 900_000,
+        pool: 'forks',
+        // Both suites load the same modules.
+        isolate: false,
       },
     })),
     // Left alone, Vitest keeps one core to itself: on a small machine that is half of it.

@@ -4,7 +4,8 @@ import { faultKinds } from './fault-kinds.js';
 import { fixedCases, planMatrix, troublesOf } from './fault-matrix.js';
 
 it('loses no row and pays nothing twice, whatever goes wrong at any request', async () => {
-  const matrix = await planMatrix();
+  // A first request is made by every run.
+  const matrix = await planMatrix(isFixed ? 1 : undefined);
   const { cases, unreached } = matrix;
   expect(cases.length).toBeGreaterThan(1000);
   const chosen = isFixed ? fixedCases(cases) : cases;
