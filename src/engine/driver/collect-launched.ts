@@ -4,12 +4,13 @@ import { AddressTable } from '../../platform/hashing/address-table.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { groupNumber } from '../addresses/address.js';
 import type { BatchState } from '../batches/batch-state.js';
-import { type Batch, parseBatchName, readLines, uuidKey } from '../batches/batch.js';
+import { type Batch, parseBatchName, uuidKey } from '../batches/batch.js';
 import { LocalClaims } from '../batches/claim.js';
 import { tallyOf, type CollectedExport } from '../batches/export-check.js';
 import { deleteBatch, deleteListed } from '../batches/uploads/delete-uploads.js';
+import { lineHashes } from '../plan/line-hashes.js';
 import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
-import { addressOf, candidatesBy, type ExportOpener } from '../plan/result-join.js';
+import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import { BatchPool } from './batch-pool.js';
@@ -247,14 +248,8 @@ export async function noteLaunch(
     readonly run?: string | undefined;
   },
 ): Promise<void> {
+  if (!history) return;
   const { group } = batch;
-  await history?.noteLaunch({ batchUuid, group, keys: keysOf(batch), run }, owner);
-}
-
-/** The normalised addresses of a batch, from its lines. */
-export async function* keysOf(batch: Batch): AsyncGenerator<string> {
-  for await (const line of readLines(batch)) {
-    const address = addressOf(batch, line);
-    if ('key' in address) yield address.key;
-  }
+  const hashes = lineHashes(batch, history.seed);
+  await history.noteLaunch({ batchUuid, group, hashes, run }, owner);
 }

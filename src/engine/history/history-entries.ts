@@ -210,7 +210,7 @@ export class HistoryEntries {
   }
 }
 
-export function hashAt(words: Uint32Array, at: number): HashWords {
+export function hashAt(words: Uint32Array | Int32Array, at: number): HashWords {
   const word = (index: number): number => (words[at + index] ?? 0) | 0;
   return { word0: word(0), word1: word(1), word2: word(2), word3: word(3) };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { FileHandle } from 'node:fs/promises';
+import { endianness } from 'node:os';
 import { OutputError, StateError } from '../../platform/errors/errors.js';
 import { type FileSystem, partPath } from '../../platform/files/file-system.js';
 import { LogFile, type LogContent } from '../../platform/files/log-file.js';
@@ -35,8 +36,9 @@ export function encodeFrame({ meta, entries }: Frame): Buffer {
   bytes.writeUInt32LE(content, 4);
   bytes.writeUInt32LE(text.length, headBytes);
   bytes.set(text, headBytes + 4);
-  let at = headBytes + 4 + text.length;
-  for (const word of entries) at = bytes.writeUInt32LE(word, at);
+  const at = headBytes + 4 + text.length;
+  bytes.set(Buffer.from(entries.buffer, entries.byteOffset, entries.byteLength), at);
+  if (endianness() === 'BE') bytes.subarray(at).swap32();
   bytes.writeUInt32LE(crc32(bytes.subarray(headBytes)), 8);
   return bytes;
 }
@@ -88,8 +90,9 @@ function hasFrameBehind(bytes: Buffer, start: number): boolean {
 
 function readWords(bytes: Buffer): Uint32Array {
   const words = new Uint32Array(bytes.length / 4);
-  for (let index = 0; index < words.length; index += 1)
-    words[index] = bytes.readUInt32LE(index * 4);
+  const into = Buffer.from(words.buffer);
+  into.set(bytes);
+  if (endianness() === 'BE') into.swap32();
   return words;
 }
 

@@ -1,6 +1,6 @@
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
 import { emailLine } from '../addresses/email.js';
-import { KeyHash } from '../../platform/hashing/key-hash.js';
+import { hashWords, KeyHash } from '../../platform/hashing/key-hash.js';
 import { groupNumber, type BatchGroup } from '../addresses/address.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type {
@@ -19,6 +19,7 @@ import { systemFiles } from '../../platform/files/file-system.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 import type { Summary } from '../summary/summary.js';
+import { hashAt } from './history-entries.js';
 import { HistoryContents } from './history-contents.js';
 import { hasBytes } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
@@ -162,14 +163,26 @@ export class History implements ResultHistory {
     return new HistoryRecall(this.#contents.entries, outcomes, { withOrigin, age: this.#age });
   }
 
-  async keep({ batchUuid, atMs, addresses, outcomes, results }: ReportedResults): Promise<void> {
+  async keep({
+    batchUuid,
+    atMs,
+    addresses,
+    outcomes,
+    hashes,
+    outcomeOf,
+  }: ReportedResults): Promise<void> {
     // A resumed run hands over again what the process before has handed over.
     if (this.#contents.entries.countOf(batchUuid) >= addresses) return;
     const adding = this.#contents.adding({ batchUuid, atMs }, outcomes);
-    for await (const { group, key, outcome } of results) {
-      this.#hash.hash(group, key);
-      if (this.#hasNewer(this.#hash, atMs)) continue;
-      if (adding.add(this.#hash, outcome)) await adding.send();
+    let first = 0;
+    for await (const block of hashes) {
+      const count = block.length / hashWords;
+      for (let place = 0; place < count; place += 1) {
+        this.#hash.bringBack(block, place);
+        if (this.#hasNewer(this.#hash, atMs)) continue;
+        if (adding.add(this.#hash, outcomeOf(first + place))) await adding.send();
+      }
+      first += count;
     }
     await adding.send();
     await this.dropLaunch(batchUuid);
@@ -179,12 +192,12 @@ export class History implements ResultHistory {
     {
       batchUuid,
       group,
-      keys,
+      hashes,
       run,
     }: {
       readonly batchUuid: string;
       readonly group: BatchGroup;
-      readonly keys: AsyncIterable<string>;
+      readonly hashes: AsyncIterable<Int32Array>;
       readonly run?: string | undefined;
     },
     owner: object,
@@ -192,9 +205,9 @@ export class History implements ResultHistory {
     this.#contents.launched.assignTo(batchUuid, owner);
     // A launch may have to be repeated.
     if (this.#contents.launched.has(batchUuid)) return;
-    const hashes = await this.#hashesOf(group, keys);
+    const noted = await hashesIn(hashes);
     const launchedAtMs = this.#clock.wallNow();
-    for (const frame of launchedFrames({ batchUuid, group, run, launchedAtMs }, hashes)) {
+    for (const frame of launchedFrames({ batchUuid, group, run, launchedAtMs }, noted)) {
       await this.#contents.append(frame);
     }
   }
@@ -248,10 +261,10 @@ export class History implements ResultHistory {
   async notePlan(
     run: Omit<PlannedRun, 'batches'>,
     batches: readonly { readonly id: number; readonly group: BatchGroup }[],
-    keysOf: (place: number) => AsyncIterable<string>,
+    hashesOf: (place: number) => AsyncIterable<Int32Array>,
   ): Promise<void> {
     for (const [place, batch] of batches.entries()) {
-      const hashes = await this.#hashesOf(batch.group, keysOf(place));
+      const hashes = await hashesIn(hashesOf(place));
       for (const frame of plannedFrames(run, batch, hashes)) await this.#contents.append(frame);
     }
   }
@@ -378,16 +391,6 @@ export class History implements ResultHistory {
     return known > atMs && !isAhead(known, this.#age.nowMs);
   }
 
-  async #hashesOf(group: BatchGroup, keys: AsyncIterable<string>): Promise<readonly HashWords[]> {
-    const hashes: HashWords[] = [];
-    for await (const key of keys) {
-      this.#hash.hash(groupNumber(group), key);
-      const { word0, word1, word2, word3 } = this.#hash;
-      hashes.push({ word0, word1, word2, word3 });
-    }
-    return hashes;
-  }
-
   /** The hashes of an address, as an email and as a phone number of any country. */
   #addHashes(address: string, hashes: AddressTable): void {
     for (const country of countryCodes) {
@@ -413,6 +416,14 @@ export class History implements ResultHistory {
       { code: 'state_mismatch' },
     );
   }
+}
+
+async function hashesIn(blocks: AsyncIterable<Int32Array>): Promise<readonly HashWords[]> {
+  const hashes: HashWords[] = [];
+  for await (const block of blocks) {
+    for (let at = 0; at < block.length; at += hashWords) hashes.push(hashAt(block, at));
+  }
+  return hashes;
 }
 
 function dateOf(ms: number): string {

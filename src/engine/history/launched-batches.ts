@@ -151,8 +151,13 @@ export function* hashFrames(meta: unknown, hashes: readonly HashWords[]): Genera
   for (let from = 0; from === 0 || from < hashes.length; from += maxFrameEntries) {
     const part = hashes.slice(from, from + maxFrameEntries);
     const entries = new Uint32Array(part.length * entryWords);
-    for (const [index, { word0, word1, word2, word3 }] of part.entries()) {
-      entries.set([word0, word1, word2, word3 & 127], index * entryWords);
+    let at = 0;
+    for (const { word0, word1, word2, word3 } of part) {
+      entries[at] = word0;
+      entries[at + 1] = word1;
+      entries[at + 2] = word2;
+      entries[at + 3] = word3 & 127;
+      at += entryWords;
     }
     yield { meta, entries };
   }

@@ -4,6 +4,7 @@ import type { Batch } from '../batches/batch.js';
 import { isExportWrong } from '../batches/batch-state.js';
 import { BatchCutter, type BatchStorage } from './batch-cutter.js';
 import type { OnChanged } from './cell-reader.js';
+import { lineHashes } from './line-hashes.js';
 import { Planner } from './planner.js';
 import type { Recall, ResultHistory } from './result-cache.js';
 import type { Suppressed } from './suppressed.js';
@@ -99,13 +100,14 @@ export class Plan {
     await this.join.settle(batch, ending, this.layout.withOrigin ? origin : undefined);
     onSettled?.();
     if ('failure' in ending && !isExportWrong(ending.failure)) await history?.dropLaunch(batchUuid);
-    if (!numbers) return;
-    await history?.keep({
+    if (!numbers || !history) return;
+    await history.keep({
       batchUuid,
       atMs: Date.parse(verifiedAt),
       addresses: batch.addresses,
       outcomes: this.outcomes,
-      results: this.join.results(batch, numbers),
+      hashes: lineHashes(batch, history.seed),
+      outcomeOf: (place) => this.join.outcomeOf(numbers[place]),
     });
   }
 

@@ -16,15 +16,10 @@ export interface ReportedResults {
   readonly atMs: number;
   readonly addresses: number;
   readonly outcomes: OutcomeTable;
-  /** Every address with its outcome. */
-  readonly results: AsyncIterable<AddressResult>;
-}
-
-export interface AddressResult {
-  readonly group: number;
-  /** The normalised address. */
-  readonly key: string;
-  readonly outcome: number;
+  /** Of every address, under the history's seed: blocks of four words for each. */
+  readonly hashes: AsyncIterable<Int32Array>;
+  /** By place among the addresses. */
+  readonly outcomeOf: (place: number) => number;
 }
 
 /** A launched batch whose results a history lacks. */
@@ -71,7 +66,7 @@ export interface ResultHistory {
    * Notes a batch right before its launch. Until its results are stored, or it is dropped, it has to be
    * collected; once this returns, the note survives a power cut.
    *
-   * @param batch with normalised addresses, and the state directory of a run that can resume
+   * @param batch with hashes as `keep` takes them, and the state directory of a run that can resume
    * @param owner the object that awaits its results
    * @throws OutputError
    */
@@ -79,7 +74,7 @@ export interface ResultHistory {
     batch: {
       readonly batchUuid: string;
       readonly group: BatchGroup;
-      readonly keys: AsyncIterable<string>;
+      readonly hashes: AsyncIterable<Int32Array>;
       readonly run?: string | undefined;
     },
     owner: object,

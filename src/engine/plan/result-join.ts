@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressLine, trimCell, groupNumber, type BatchGroup } from '../addresses/address.js';
+import { trimCell, groupNumber, type BatchGroup } from '../addresses/address.js';
 import { AddressTable } from '../../platform/hashing/address-table.js';
-import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
+import { hashWords } from '../../platform/hashing/key-hash.js';
+import { emailLine } from '../addresses/email.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import { StateError } from '../../platform/errors/errors.js';
 import {
@@ -15,9 +16,8 @@ import type { Origin, OutcomeTable } from '../results/outcome-table.js';
 import type { AddressBook } from './address-book.js';
 import { type Batch, readLines } from '../batches/batch.js';
 import type { FailedReason } from '../batches/batch-state.js';
-import type { AddressResult } from './result-cache.js';
+import { addressOf, lineHashes } from './line-hashes.js';
 import { ExpectedLines } from './expected-lines.js';
-import { wholeRecords } from '../../platform/files/file-system.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { possibleNumbers, doubtfulForms } from '../addresses/phone/phone-readings.js';
@@ -26,7 +26,6 @@ import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 /** Opens an export from its first byte, as often as called. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
 
-const lineFeed = 0x0a;
 /** The number of no address. */
 const noNumber = 0xffff_ffff;
 
@@ -101,12 +100,12 @@ export class ResultJoin {
   }
 
   /**
-   * The addresses of a settled batch with their outcomes.
+   * The outcome of a settled batch's address.
    *
-   * @param numbers its lines' numbers, from an earlier `numbersOf`
+   * @param number its number, from an earlier `numbersOf`
    */
-  results(batch: Batch, numbers: Uint32Array): AsyncGenerator<AddressResult> {
-    return resultsOf(batch, (place) => this.#book.outcome(numbers[place] ?? noNumber));
+  outcomeOf(number: number | undefined): number {
+    return this.#book.outcome(number ?? noNumber);
   }
 
   /** A batch has few outcomes: each gets its origin once. */
@@ -229,33 +228,15 @@ function placeOf(number: number, among: Uint32Array): number {
  */
 async function findByLines(batch: Batch, numbers: Uint32Array): Promise<(key: string) => number> {
   const group = groupNumber(batch.group);
-  const table = new AddressTable({ seed: randomBytes(32) });
-  const room = table.room(plainKeyBytes);
-  for await (const lines of wholeRecords(batch.open(), 1, lineLengthAt)) {
-    let start = 0;
-    for (let end = 0; start < lines.length; start = end + 1) {
-      end = lines.indexOf(lineFeed, start);
-      if (batch.group.type === 'email' && writePlainKey(lines, start, end, room)) {
-        table.addFromRoom(group, end - start);
-        continue;
-      }
-      const address = addressOf(batch, lines.toString('utf8', start, end));
-      if ('key' in address) table.add(group, address.key);
-    }
+  const seed = randomBytes(32);
+  const table = new AddressTable({ seed });
+  for await (const hashes of lineHashes(batch, seed)) {
+    for (let place = 0; place < hashes.length / hashWords; place += 1) table.addFrom(hashes, place);
   }
   if (table.size !== numbers.length) {
     throw new Error('the lines of a batch are not those that wait for it');
   }
   return (key) => numbers[table.find(group, key)] ?? -1;
-}
-
-function lineLengthAt(bytes: Buffer, at: number): number {
-  const end = bytes.indexOf(lineFeed, at);
-  return end === -1 ? Infinity : end + 1 - at;
-}
-
-export function addressOf({ group }: Batch, line: string): AddressLine {
-  return group.type === 'email' ? emailLine(line) : phoneLine(line, group.country);
 }
 
 /**
@@ -280,18 +261,4 @@ export function exportKeyCandidates(
   for (const number of possibleNumbers(abroad, country)) numbers.add(number);
   const forms = [...numbers].flatMap((number) => doubtfulForms(number, country));
   return [...new Set([address.key, ...numbers, ...forms.map((form) => `d${form}`)])];
-}
-
-/** The addresses of a batch with the outcomes of its lines. */
-export async function* resultsOf(
-  batch: Batch,
-  outcomeOf: (place: number) => number,
-): AsyncGenerator<AddressResult> {
-  const group = groupNumber(batch.group);
-  let place = 0;
-  for await (const line of readLines(batch)) {
-    const address = addressOf(batch, line);
-    if ('key' in address) yield { group, key: address.key, outcome: outcomeOf(place) };
-    place += 1;
-  }
 }

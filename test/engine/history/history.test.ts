@@ -11,10 +11,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { emailLine } from '../../../src/engine/addresses/email.js';
-import { KeyHash } from '../../../src/platform/hashing/key-hash.js';
+import { hashWords, KeyHash } from '../../../src/platform/hashing/key-hash.js';
 import { groupNumber } from '../../../src/engine/addresses/address.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
-import type { AddressResult } from '../../../src/engine/plan/result-cache.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
@@ -63,17 +62,35 @@ async function keep(
   atMs = Date.now(),
 ): Promise<void> {
   const outcomes = new OutcomeTable();
-  async function* results(): AsyncGenerator<AddressResult> {
-    for (const [key, what] of Object.entries(reported)) {
-      const outcome =
-        what === 'no_result' || what === 'failed'
-          ? outcomes.idOf(what, what === 'failed' ? 'internal_error' : 'no_record')
-          : outcomes.idOfRecord('email', record[what]);
-      yield { group, key, outcome };
-    }
+  const found = Object.values(reported).map((what) =>
+    what === 'no_result' || what === 'failed'
+      ? outcomes.idOf(what, what === 'failed' ? 'internal_error' : 'no_record')
+      : outcomes.idOfRecord('email', record[what]),
+  );
+  await history.keep({
+    batchUuid,
+    atMs,
+    addresses: found.length,
+    outcomes,
+    hashes: hashesOf(
+      history,
+      Object.keys(reported).map((key) => [group, key]),
+    ),
+    outcomeOf: (place) => found[place] as number,
+  });
+}
+
+async function* hashesOf(
+  { seed }: History,
+  addresses: readonly (readonly [group: number, key: string])[],
+): AsyncGenerator<Int32Array> {
+  const hash = new KeyHash(seed);
+  const hashes = new Int32Array(addresses.length * hashWords);
+  for (const [place, [ofGroup, key]] of addresses.entries()) {
+    hash.hash(ofGroup, key);
+    hash.keep(hashes, place);
   }
-  const addresses = Object.keys(reported).length;
-  await history.keep({ batchUuid, atMs, addresses, outcomes, results: results() });
+  yield hashes;
 }
 
 /** What a history says of addresses. */
@@ -200,27 +217,20 @@ describe('a history', () => {
     const history = await open();
     const outcomes = new OutcomeTable();
     const outcome = outcomes.idOfRecord('email', record.valid);
-    const results: AddressResult[] = [
-      { group: groupNumber({ type: 'email', country: 'DE' }), key: 'a@b.test', outcome },
-      { group: groupNumber({ type: 'email', country: 'US' }), key: 'a@b.test', outcome },
-      { group: groupNumber({ type: 'email', country: 'US' }), key: 'c@b.test', outcome },
-    ];
     const number = phoneLine('+1 202 555 0143', 'US');
     if (!('key' in number)) throw new Error('a number has no line');
-    const phone = {
-      group: groupNumber({ type: 'phone', country: 'US' }),
-      key: number.key,
-      outcome,
-    };
-    async function* all(): AsyncGenerator<AddressResult> {
-      yield* [...results, phone];
-    }
     await history.keep({
       batchUuid: 'u',
       atMs: Date.now(),
       addresses: 4,
       outcomes,
-      results: all(),
+      hashes: hashesOf(history, [
+        [groupNumber({ type: 'email', country: 'DE' }), 'a@b.test'],
+        [group, 'a@b.test'],
+        [group, 'c@b.test'],
+        [groupNumber({ type: 'phone', country: 'US' }), number.key],
+      ]),
+      outcomeOf: () => outcome,
     });
     const before = [...history.results()].map(({ hash }) => hash);
     expect(await history.forget([' A@B.test '])).toBe(2);
@@ -386,13 +396,13 @@ it('has the age of a result from the clock it is given', async () => {
 
 it('collected results count from their launch, whenever they are fetched, and replace no newer ones', async () => {
   const history = await open();
-  async function* keys(): AsyncGenerator<string> {
-    yield* ['ann@x.example', 'bob@x.example'];
-  }
   const note = {
     batchUuid: 'late',
     group: { type: 'email', country: 'US' },
-    keys: keys(),
+    hashes: hashesOf(history, [
+      [group, 'ann@x.example'],
+      [group, 'bob@x.example'],
+    ]),
   } as const;
   await history.noteLaunch(note, {});
   await history.close();

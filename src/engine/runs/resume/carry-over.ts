@@ -5,7 +5,7 @@ import type { DrivenBatch } from '../../batches/batch-log.js';
 import { isSentAgain } from '../../batches/batch-state.js';
 import { readLines } from '../../batches/batch.js';
 import { Plan } from '../../plan/plan.js';
-import { addressOf } from '../../plan/result-join.js';
+import { addressOf } from '../../plan/line-hashes.js';
 import { LocalRunClaims, noOthers, type BatchStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { batchEntryOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';

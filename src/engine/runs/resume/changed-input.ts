@@ -4,7 +4,7 @@ import { groupNumber } from '../../addresses/address.js';
 import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, readLines } from '../../batches/batch.js';
 import type { AddressBook } from '../../plan/address-book.js';
-import { addressOf } from '../../plan/result-join.js';
+import { addressOf } from '../../plan/line-hashes.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import { entryOf } from '../../stores/run-state.js';

@@ -1,12 +1,12 @@
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { KeyHash } from '../../../platform/hashing/key-hash.js';
+import { hashWords, KeyHash } from '../../../platform/hashing/key-hash.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
 import type { Batch } from '../../batches/batch.js';
 import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
 import type { ReportedResults } from '../../plan/result-cache.js';
-import { resultsOf } from '../../plan/result-join.js';
+import { lineHashes } from '../../plan/line-hashes.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
@@ -35,12 +35,16 @@ export async function carriedEntries(
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(options.seed);
   const hash = new KeyHash(options.seed);
-  for await (const earlier of resultsBefore(options)) {
+  for await (const earlier of resultsBefore(options, options.seed)) {
     if (!earlier.isKept && options.retries(earlier.state)) continue;
     const origin = { batchUuid: earlier.batchUuid, atMs: earlier.atMs };
-    for await (const { group, key, outcome } of earlier.results) {
-      hash.hash(group, key);
-      entries.set(hash, earlier.outcomes.keyOf(outcome), origin);
+    let first = 0;
+    for await (const hashes of earlier.hashes) {
+      for (let place = 0; place < hashes.length / hashWords; place += 1) {
+        hash.bringBack(hashes, place);
+        entries.set(hash, earlier.outcomes.keyOf(earlier.outcomeOf(first + place)), origin);
+      }
+      first += hashes.length / hashWords;
     }
   }
   return entries;
@@ -48,7 +52,7 @@ export async function carriedEntries(
 
 /** Gives a history the paid results of earlier runs, whether tonight's list needs them or not. */
 export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
-  for await (const earlier of resultsBefore(options))
+  for await (const earlier of resultsBefore(options, history.seed))
     if (earlier.isKept) await history.keep(earlier);
 }
 
@@ -67,11 +71,10 @@ interface EarlierResults extends ReportedResults {
 }
 
 /** An address that may have been paid counts, even without a result: it is not paid again by itself. */
-async function* resultsBefore({
-  stored,
-  files,
-  earlier = stored.state.earlier,
-}: CarriedOptions): AsyncGenerator<EarlierResults> {
+async function* resultsBefore(
+  { stored, files, earlier = stored.state.earlier }: CarriedOptions,
+  seed: Uint8Array,
+): AsyncGenerator<EarlierResults> {
   for (const run of earlier.filter(hasPaid)) {
     const { results } = stored.of(run);
     const outcomes = new OutcomeTable();
@@ -93,7 +96,8 @@ async function* resultsBefore({
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,
         outcomes,
-        results: resultsOf(batch, (place) => byLine?.[place] ?? failed),
+        hashes: lineHashes(batch, seed),
+        outcomeOf: (place) => byLine?.[place] ?? failed,
       };
     }
   }
@@ -114,7 +118,8 @@ export async function keepBatches(
       atMs: Date.parse(times.exported_at ?? ''),
       addresses: batch.addresses,
       outcomes,
-      results: resultsOf(batch, (place) => byLine[place] ?? 0),
+      hashes: lineHashes(batch, history.seed),
+      outcomeOf: (place) => byLine[place] ?? 0,
     });
   }
 }

@@ -20,7 +20,7 @@ import {
   joinAtWork,
   noteStopped,
 } from './planned-elsewhere.js';
-import { keysOf } from '../../driver/collect-launched.js';
+import { lineHashes } from '../../plan/line-hashes.js';
 import type { FileLock } from '../../../platform/files/file-lock.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
@@ -290,7 +290,7 @@ export class SharedRun implements RunLocation {
     const { run, name } = this;
     if (!history.plannedRuns().some((planned) => planned.id === id)) {
       await history.notePlan({ id, account, run: name }, batches, (place) =>
-        keysOf(batches[place] as Batch),
+        lineHashes(batches[place] as Batch, history.seed),
       );
     }
     this.#presence = await joinAtWork({ files: run.files, path: history.path, id }, run);

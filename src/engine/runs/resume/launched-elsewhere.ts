@@ -1,13 +1,13 @@
 import type { Client } from '../../../client/client.js';
 import { AddressTable, type HashWords } from '../../../platform/hashing/address-table.js';
-import { KeyHash } from '../../../platform/hashing/key-hash.js';
+import { hashWords, KeyHash } from '../../../platform/hashing/key-hash.js';
 import { notice } from '../../../platform/text/notices.js';
-import { groupNumber } from '../../addresses/address.js';
 import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
-import { collectLaunched, keysOf, type WhyLost } from '../../driver/collect-launched.js';
+import { collectLaunched, type WhyLost } from '../../driver/collect-launched.js';
 import type { History } from '../../history/history.js';
 import { NumberList } from '../../plan/address-book.js';
+import { lineHashes } from '../../plan/line-hashes.js';
 import type { LaunchedBatch } from '../../plan/result-cache.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { EarlierRun, RunState } from '../../stores/run-state.js';
@@ -107,13 +107,15 @@ export async function paidSince(
     const state = states.get(batchLabel(batch))?.state;
     if (state?.stage === 'split') for (const part of await halveBatch(batch)) await look(part);
     else if (!state || !mayHaveLaunched(state) || isLaunchInDoubt(state)) {
-      for await (const key of keysOf(batch)) {
-        hash.hash(groupNumber(batch.group), key);
-        atWork.note(hash);
-        const isKnown = recall.outcomeOf(hash) !== -1;
-        // A launch in doubt may have arrived, and another run have collected it.
-        const isOwn = isKnown && own.has(recall.latest().origin.batchUuid);
-        if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
+      for await (const hashes of lineHashes(batch, history.seed)) {
+        for (let place = 0; place < hashes.length / hashWords; place += 1) {
+          hash.bringBack(hashes, place);
+          atWork.note(hash);
+          const isKnown = recall.outcomeOf(hash) !== -1;
+          // A launch in doubt may have arrived, and another run have collected it.
+          const isOwn = isKnown && own.has(recall.latest().origin.batchUuid);
+          if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
+        }
       }
     }
   };

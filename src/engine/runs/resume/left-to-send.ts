@@ -12,7 +12,7 @@ import { type Batch, readLines } from '../../batches/batch.js';
 import { heldCredits } from '../../batches/claim.js';
 import { pending } from '../../plan/address-book.js';
 import type { Plan } from '../../plan/plan.js';
-import { addressOf } from '../../plan/result-join.js';
+import { addressOf } from '../../plan/line-hashes.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
 import { addressesOf, hasPaid, type RunState } from '../../stores/run-state.js';
 import { type LeftToSend, nothingLeft, type SizedBatch } from '../credits.js';

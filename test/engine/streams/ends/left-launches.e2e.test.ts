@@ -4,11 +4,13 @@ import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import type { BatchProgress } from '../../../../src/engine/batches/claim.js';
 import { Client } from '../../../../src/client/client.js';
+import { groupNumber } from '../../../../src/engine/addresses/address.js';
 import { History } from '../../../../src/engine/history/history.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import type { VerifySettings } from '../../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../../src/engine/streams/verify-rows.js';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
+import { KeyHash } from '../../../../src/platform/hashing/key-hash.js';
 import { eventually } from '../../../client/test-client.js';
 import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
@@ -184,11 +186,15 @@ it('what was never launched is deleted and sent again, and what failed is given 
   const { service, client, open, loop } = await begin({});
   const note = async (batchUuid: string): Promise<void> => {
     const history = await open();
-    async function* keys(): AsyncGenerator<string> {
-      for (const { email } of people(2)) yield email;
-    }
     const group = { type: 'email', country: 'US' } as const;
-    await history.noteLaunch({ batchUuid, group, keys: keys() }, {});
+    async function* hashes(): AsyncGenerator<Int32Array> {
+      const hash = new KeyHash(history.seed);
+      for (const { email } of people(2)) {
+        hash.hash(groupNumber(group), email);
+        yield Int32Array.of(hash.word0, hash.word1, hash.word2, hash.word3);
+      }
+    }
+    await history.noteLaunch({ batchUuid, group, hashes: hashes() }, {});
     await history.close();
   };
   const bytes = Buffer.from(
