@@ -12,6 +12,9 @@ import { join } from 'node:path';
 const { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } =
   process.getBuiltinModule('node:fs');
 
+// A signal while the command is loaded waits for its own listener: it ends like any other, with a summary.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+
 /** After more work than this, in µs of processor time, V8 has dropped code that only the start needed. */
 const mostWork = 5_000_000;
 const digestBytes = 32;

@@ -1,4 +1,4 @@
-import type { VerificationType } from '../../contract/enums.js';
+import { type VerificationType, verificationTypes } from '../../contract/enums.js';
 import { type BatchState, isAtEnd, mayHaveLaunched } from './batch-state.js';
 import type { Batch } from './batch.js';
 import type { Charge } from './status-answer.js';
@@ -124,6 +124,11 @@ export class LocalClaims {
   readonly #held: Record<VerificationType, HeldCredits> = { email: none, phone: none };
   /** Of these, credits of batches that are set aside. */
   readonly #aside: Record<VerificationType, number> = { email: 0, phone: 0 };
+
+  /** @param spent credits of the run that count already */
+  constructor(spent: Readonly<Record<VerificationType, number>> = { email: 0, phone: 0 }) {
+    for (const type of verificationTypes) this.#held[type] = { spent: spent[type], reserved: 0 };
+  }
 
   /**
    * @param state the state of an earlier process: what it launched counts, even beyond the limit

@@ -113,6 +113,8 @@ const runEntry = z.object({
   batchName: z.string().optional(),
   /** Whether failed addresses of earlier runs are sent again. */
   retries: z.boolean().optional(),
+  /** Whether its budget is that of the run that it replaced, for the same list. */
+  keepsBudget: z.boolean().optional(),
   /** The file of the history that it began with. */
   history: z.string().optional(),
   /** The files of the suppress lists that it began with, where all were files. */

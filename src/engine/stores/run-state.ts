@@ -1,6 +1,8 @@
 import { batchLabel, type Batch } from '../batches/batch.js';
 import { isExportRetriable, mayHaveLaunched } from '../batches/batch-state.js';
 import { noteTime, noTimes, type BatchTimes } from '../batches/batch-log.js';
+import { heldCredits } from '../batches/claim.js';
+import type { VerificationType } from '../../contract/enums.js';
 import { damaged } from './directory/journal.js';
 import {
   journalEntry,
@@ -224,6 +226,24 @@ function labelOf(entry: BatchEntry | PartEntry): string {
 /** Whether a run may have launched something. */
 export function hasPaid({ batches }: JournaledBatches): boolean {
   return [...batches.values()].some(({ state }) => mayHaveLaunched(state));
+}
+
+/** Credits of the runs whose budget a run has taken over with their list. */
+export function spentBefore({ run, earlier }: RunState): Record<VerificationType, number> {
+  const credits = { email: 0, phone: 0 };
+  let keepsBudget = run?.keepsBudget;
+  for (const before of earlier.toReversed()) {
+    if (keepsBudget !== true) break;
+    for (const entry of before.batches.values()) {
+      const planned = before.plan.batches[entry.batch];
+      if (!planned) continue;
+      const addresses = entry.entry === 'part' ? entry.addresses : planned.addresses;
+      const { spent, reserved } = heldCredits(addresses, entry);
+      credits[planned.type as VerificationType] += spent + reserved;
+    }
+    keepsBudget = before.run.keepsBudget;
+  }
+  return credits;
 }
 
 /** Number of paid batches whose exports were not had: they can be requested again. */

@@ -1,3 +1,4 @@
+import type { VerificationType } from '../../contract/enums.js';
 import { type BatchClaim, type BatchProgress, LocalClaims } from '../batches/claim.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 import type { RateMember, SharedRate } from '../../client/rate/shared-rate.js';
@@ -267,6 +268,8 @@ interface OpenStoreOptions {
 }
 
 interface LocalClaimPorts {
+  /** Credits that count for its budget already. @default none */
+  readonly spent?: Readonly<Record<VerificationType, number>>;
   record(progress: BatchProgress, at?: string): Promise<void>;
   keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;
 }
@@ -275,12 +278,13 @@ interface LocalClaimPorts {
 export class LocalRunClaims {
   readonly #state: RunState;
   readonly #ports: LocalClaimPorts;
-  readonly #claims = new LocalClaims();
+  readonly #claims: LocalClaims;
   readonly #claimed = new Set<string>();
 
   constructor(state: RunState, ports: LocalClaimPorts) {
     this.#state = state;
     this.#ports = ports;
+    this.#claims = new LocalClaims(ports.spent);
   }
 
   /** @returns the newly claimed ones */

@@ -237,15 +237,8 @@ export const notices = {
     sentence: ({ addresses }) =>
       `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped: this run does not send ${addresses === 1 ? 'it' : 'them'}`,
   }),
-  paid_since_again: define({
-    when: 'The same, and the run keeps its plan: it has a budget (`--max-credits`), which a new plan would count from zero, or `--on-change stop`.',
-    isWarning: true,
-    example: { addresses: 30 },
-    sentence: ({ addresses }) =>
-      `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped, and this run pays for ${addresses === 1 ? 'it' : 'them'} again; ${optionName('onChange')} carry leaves ${addresses === 1 ? 'it' : 'them'} out, and counts ${optionName('maxCredits')} from zero`,
-  }),
   paid_since_shared: define({
-    when: 'The same in a run that processes share, whose batches are planned once.',
+    when: 'The same in a run that processes share, whose batches are planned once: it pays for them again.',
     isWarning: true,
     example: { addresses: 30 },
     sentence: ({ addresses }) =>

@@ -21,12 +21,18 @@ import { noticed } from '../reporting/run-progress.js';
  * @param given.outputId its id in outputs. @default its own id
  *
  * @param given.retries whether failed addresses of earlier runs are sent again
+ *
+ * @param given.keepsBudget whether what the replaced one has spent counts
  */
 export async function beginRun(
   client: Client,
   store: StateDirectory,
   options: ResolvedRun,
-  given: { readonly outputId?: string; readonly retries?: boolean } = {},
+  given: {
+    readonly outputId?: string;
+    readonly retries?: boolean;
+    readonly keepsBudget?: boolean;
+  } = {},
 ): Promise<RunEntry> {
   const place = await store.place();
   const { suppressFiles } = options;

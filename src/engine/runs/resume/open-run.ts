@@ -4,7 +4,7 @@ import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { Client } from '../../../client/client.js';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
 import type { HashWords } from '../../../platform/hashing/address-table.js';
 import type { Source } from '../../../lists/rows/source.js';
 import {
@@ -44,6 +44,7 @@ import { statusOf } from '../../stores/run-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Summary } from '../../summary/summary.js';
 import { notice } from '../../../platform/text/notices.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
 interface Compared {
@@ -59,6 +60,8 @@ export class DirectoryRun implements RunLocation {
   readonly run: ResolvedRun;
   readonly store: StateDirectory;
   #source: BufferedSource | undefined;
+  /** Whether another run takes its place for the same list, within what is left of its budget. */
+  #keepsBudget = false;
   /** The reading that was compared with the known run. */
   #compared: Compared | undefined;
 
@@ -165,13 +168,18 @@ export class DirectoryRun implements RunLocation {
 
   /** Whether it is planned again without what another run with its history has paid for since. */
   async #isPlannedAnew({ batches }: PlannedInput): Promise<boolean> {
-    const { history, maxCredits, onChange, onProgress } = this.run;
+    const { history, onChange, onProgress } = this.run;
     const addresses = history ? await paidSince(history, batches, this.store.state) : 0;
     if (addresses === 0) return false;
-    // A run that replaces another counts its budget from zero, which nobody may have asked for.
-    const isAnew = onChange === 'carry' || (onChange !== 'stop' && maxCredits === undefined);
-    onProgress?.(noticed(notice(isAnew ? 'paid_since' : 'paid_since_again', { addresses })));
-    return isAnew;
+    if (onChange === 'stop') {
+      throw new StateError(
+        `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. Nothing was sent. Ways on: ${optionName('onChange', 'auto')} leaves ${addresses === 1 ? 'it' : 'them'} out; without the history ${addresses === 1 ? 'it is' : 'they are'} paid for again`,
+        { code: 'state_mismatch' },
+      );
+    }
+    this.#keepsBudget = onChange !== 'carry';
+    onProgress?.(noticed(notice('paid_since', { addresses })));
+    return true;
   }
 
   async planOffline(): Promise<OfflinePlan | undefined> {
@@ -193,6 +201,7 @@ export class DirectoryRun implements RunLocation {
       : await beginRun(client, this.store, this.run, {
           ...(run && !this.#isOver && { outputId: outputIdOf(run) }),
           ...(this.#wantsRetry && { retries: true }),
+          ...(this.#keepsBudget && { keepsBudget: true }),
         });
     const source = await this.#adopt();
     const { history } = this.run;

@@ -25,7 +25,7 @@ import { onDisk } from '../../../platform/files/disk-errors.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
-import { hasPaid, replayJournal, emptyRunState, type RunState } from '../run-state.js';
+import { hasPaid, replayJournal, emptyRunState, type RunState, spentBefore } from '../run-state.js';
 import {
   LocalRunClaims,
   noOthers,
@@ -153,8 +153,9 @@ export class StateDirectory implements RunStore, RunScratch, DirectoryState {
   }
 
   /** The lock covers all batches. */
-  #localClaims(): LocalRunClaims {
+  #localClaims(begun = this.#state): LocalRunClaims {
     return new LocalRunClaims(this.#state, {
+      spent: spentBefore(begun),
       record: async (progress, at = new Date().toISOString()) =>
         this.record(batchEntryOf(progress, at)),
       keepResults: async (...kept) => this.of(this.#state).results.keep(...kept),
@@ -179,7 +180,7 @@ export class StateDirectory implements RunStore, RunScratch, DirectoryState {
     );
     // No earlier process has worked on it.
     this.#state = { ...state, run: undefined };
-    this.#claims = this.#localClaims();
+    this.#claims = this.#localClaims(state);
     await this.#dropUnused();
   }
 
