@@ -64,7 +64,7 @@ export function listSource(list: string | URL, options: FileOptions = {}): Sourc
     default:
       throw new ConfigurationError(
         `a database needs a query: give ${place.kind}Source({ url, query }) from sluice/${place.kind}`,
-        { fault: 'missing' },
+        { option: 'query', fault: 'missing' },
       );
   }
 }

@@ -109,7 +109,7 @@ export async function agreeToPayAgain(
   if (await agrees(question, person, signal)) return;
   throw new ConfigurationError(
     `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}${history === null ? 'add --history <file>' : 'name the history that has its results (--history)'}, so that a run pays only for what is new`,
-    { code: 'declined' },
+    { code: 'declined', option: '--history' },
   );
 }
 

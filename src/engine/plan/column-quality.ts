@@ -73,7 +73,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
   if (ofLists) {
     throw new ConfigurationError(
       `the cells of column ${JSON.stringify(ofLists.name)} are lists of values, and each must be one text: ${optionName('splitCells')} writes a row for each address of a list; nothing was sent`,
-      { code: 'column_of_lists', column: ofLists.name },
+      { code: 'column_of_lists', column: ofLists.name, option: 'splitCells' },
     );
   }
   return plan.layout.columns.flatMap(({ name, type }, index) => {
@@ -178,6 +178,6 @@ export async function askAboutColumns(
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
   throw new ConfigurationError(
     `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or have ${optionName('onDoubtfulColumns')} agree to these`,
-    { code: 'declined' },
+    { code: 'declined', option: 'onDoubtfulColumns' },
   );
 }

@@ -10,6 +10,7 @@ import { deleteListed, type Deletions } from '../batches/uploads/delete-uploads.
 import { aClient, defaults } from '../driver/driver-options.js';
 import { StateDirectory } from '../stores/directory/state-directory.js';
 import type { RunStore, SharedStore } from '../stores/run-store.js';
+import { runMissing } from '../stores/shared/shared-status.js';
 import { aStore } from './options/option-shapes.js';
 import { checkAccount } from './resume/compare-run.js';
 
@@ -107,8 +108,7 @@ const lookMs = 100;
  */
 async function stopAll(store: RunStore, shared: SharedStore, signal: AbortSignal): Promise<void> {
   const { name } = shared;
-  if (!store.state.run)
-    throw new ConfigurationError(`${name} does not exist`, { fault: 'missing' });
+  if (!store.state.run) throw runMissing(name);
   await store.record({
     entry: 'stopped',
     code: 'abandoned',

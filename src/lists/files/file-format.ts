@@ -156,15 +156,21 @@ const known: Readonly<Record<FileFormat, readonly (keyof FileOptions)[]>> = {
 export function refuseUnknown(format: FileFormat, options: FileOptions): void {
   for (const name of ['delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const) {
     if (options[name] === undefined || known[format].includes(name)) continue;
-    throw new ConfigurationError(`a ${format} input has no ${name} to be named`);
+    throw new ConfigurationError(`a ${format} input has no ${name} to be named`, { option: name });
   }
   if (options.skipRows !== undefined && !known[format].includes('skipRows')) {
-    throw new ConfigurationError(`a ${format} input has no rows above a header to be skipped`);
+    throw new ConfigurationError(`a ${format} input has no rows above a header to be skipped`, {
+      option: 'skipRows',
+    });
   }
   if (options.skipFooter !== undefined && !known[format].includes('skipFooter')) {
-    throw new ConfigurationError(`a ${format} input has no footer to be skipped`);
+    throw new ConfigurationError(`a ${format} input has no footer to be skipped`, {
+      option: 'skipFooter',
+    });
   }
   if (options.header === false && !known[format].includes('header')) {
-    throw new ConfigurationError(`a ${format} input names its columns in every case`);
+    throw new ConfigurationError(`a ${format} input names its columns in every case`, {
+      option: 'header',
+    });
   }
 }

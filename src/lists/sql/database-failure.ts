@@ -141,6 +141,7 @@ export function readingRefuser(name: string, report: ToFailure, signal?: AbortSi
     if (failure.isMisuse) {
       throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
         cause,
+        option: 'query',
         fault: failure.refusal?.kind,
       });
     }

@@ -74,6 +74,7 @@ export function querySource<Database extends Connection>(
 
 export function givesNoRows(): ConfigurationError {
   return new ConfigurationError('the query gives no rows: it has to be a statement that does', {
+    option: 'query',
     fault: 'empty',
   });
 }

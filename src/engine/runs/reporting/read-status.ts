@@ -14,6 +14,7 @@ import {
   damagedInStore,
   type SharedRunStatus,
   sharedStatusOf,
+  runMissing,
 } from '../../stores/shared/shared-status.js';
 import { aStore } from '../options/option-shapes.js';
 import type { VerificationType } from '../../../contract/enums.js';
@@ -55,7 +56,7 @@ export async function readRunStatus(place: string | SharedStore): Promise<RunSta
     what: 'a state directory, or a store that processes share',
   });
   const stored = await place.look();
-  if (!stored) throw new ConfigurationError(`${place.name} does not exist`, { fault: 'missing' });
+  if (!stored) throw runMissing(place.name);
   return sharedStatusOf(stored, place.name);
 }
 

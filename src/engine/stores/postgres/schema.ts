@@ -98,6 +98,7 @@ export async function schemaVersion(
   if (number > newestMigration) {
     throw new ConfigurationError(
       `the schema ${schema} of ${name} was made by a newer version of Sluice; use that version, or another schema`,
+      { option: 'schema' },
     );
   }
   if (made.some((each) => each.digest !== digests[each.number - 1])) {

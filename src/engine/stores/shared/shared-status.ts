@@ -91,14 +91,18 @@ export function damagedInStore(name: string, what: string, cause?: unknown): Sta
 }
 
 /** @param name the run and its store in messages */
+export function runMissing(name: string): ConfigurationError {
+  return new ConfigurationError(`${name} does not exist`, { option: 'run', fault: 'missing' });
+}
+
+/** @param name the run and its store in messages */
 export function sharedStatusOf(
   { run, madeAt, entries, workers }: StoredRun,
   name: string,
 ): SharedRunStatus {
   const state = replayJournal(entries, name, damagedInStore);
   const isAlive = workers.some((worker) => worker.isAlive);
-  if (!state.run && !isAlive)
-    throw new ConfigurationError(`${name} does not exist`, { fault: 'missing' });
+  if (!state.run && !isAlive) throw runMissing(name);
   const { finished } = state;
   return {
     run,

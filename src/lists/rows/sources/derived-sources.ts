@@ -142,7 +142,7 @@ function withoutRows(
       if (done === true) return { done, value: undefined };
       throw new ConfigurationError(
         `the rows of ${name} have no columns: give rows with fields, or name the columns with the option header`,
-        { code: 'column_not_found' },
+        { code: 'column_not_found', option: 'header' },
       );
     },
   };

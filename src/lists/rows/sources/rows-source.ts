@@ -189,6 +189,7 @@ function headerOf(rows: readonly unknown[], name: string, refuse: RefuseRow): re
   if (Array.isArray(rows[0])) {
     throw new ConfigurationError(
       `the rows of ${name} are lists of cells: name their columns with the option header`,
+      { option: 'header' },
     );
   }
   return [...new Set(objectsOf(rows, refuse).flatMap((row) => Object.keys(row)))];

@@ -90,6 +90,7 @@ export function refuseUntraced(
   const key = keyPositions.length > 1 ? `(${names})` : names;
   throw new ConfigurationError(
     `the query reads the table ${shown}, and not so that its rows are known to be that table's (through a view, a union, a join or the like): what others change in it meanwhile would be overwritten, and what they delete would come back. To verify the table's rows, take their columns from the table itself: select … from ${shown} where ${key} in (select ${names} from …). To add the rows of other tables, leave this one out of the query`,
+    { option: 'query' },
   );
 }
 
