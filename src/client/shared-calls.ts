@@ -1,8 +1,6 @@
 import { onAbort } from '../platform/waiting/promises.js';
 import type { CallOptions } from './client-options.js';
 
-type OwnOptions = Pick<CallOptions, 'signal' | 'onSent'>;
-
 /** By the client that makes them, and by what they ask for. */
 const inFlight = new WeakMap<object, Map<string, SharedCall<unknown>>>();
 
@@ -15,8 +13,8 @@ const inFlight = new WeakMap<object, Map<string, SharedCall<unknown>>>();
 export async function shareCall<Answer>(
   client: object,
   key: string,
-  options: OwnOptions,
-  begin: (options: OwnOptions) => Promise<Answer>,
+  options: CallOptions,
+  begin: (options: CallOptions) => Promise<Answer>,
 ): Promise<Answer> {
   options.onSent?.('no');
   options.signal?.throwIfAborted();
@@ -37,11 +35,11 @@ class SharedCall<Answer> {
   readonly #end = new AbortController();
   readonly #answer: Promise<Answer>;
   readonly #onOver: () => void;
-  readonly #callers = new Set<OwnOptions>();
+  readonly #callers = new Set<CallOptions>();
   #sent: 'no' | 'unknown' = 'no';
 
   /** @param onOver called when nobody may join any more */
-  constructor(begin: (options: OwnOptions) => Promise<Answer>, onOver: () => void) {
+  constructor(begin: (options: CallOptions) => Promise<Answer>, onOver: () => void) {
     this.#onOver = onOver;
     const onSent = (sent: 'no' | 'unknown'): void => {
       this.#sent = sent;
@@ -53,7 +51,7 @@ class SharedCall<Answer> {
       .finally(onOver);
   }
 
-  async join({ signal, onSent }: OwnOptions): Promise<Answer> {
+  async join({ signal, onSent }: CallOptions): Promise<Answer> {
     const caller = { onSent };
     this.#callers.add(caller);
     if (this.#sent === 'unknown') onSent?.(this.#sent);

@@ -52,14 +52,13 @@ async function readConfig(file: string): Promise<Readonly<Record<string, unknown
     throw new ConfigurationError(`${file} is not JSON: ${(cause as Error).message}`, {
       cause,
       file,
-      option: '--config',
       fault: 'not_json',
     });
   }
   if (isObject(value)) return value;
   throw new ConfigurationError(
     `${file} must hold one JSON object, such as {"email": ["email"], "country": "US"}`,
-    { file, option: '--config' },
+    { file },
   );
 }
 

@@ -53,14 +53,11 @@ export function runFrame(run: KeptRun): Frame {
   return { meta: { run }, entries: new Uint32Array() };
 }
 
-/** What tells lists apart. */
-export type ListSource = Pick<Source, 'name' | 'decides'>;
-
 /**
  * Names that differ only in digits, such as dates, are of the same list. A query is kept as a hash: it may hold
  * addresses.
  */
-export function listOf({ name, decides = {} }: ListSource): string {
+export function listOf({ name, decides = {} }: Source): string {
   const list = name.replaceAll(/\d+/g, '#');
   const query = decides['query']?.replaceAll(/\s+/g, ' ').replaceAll(/\b\d+/g, '#');
   if (query === undefined) return list;

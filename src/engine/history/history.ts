@@ -40,7 +40,8 @@ import {
 } from './history-lookup.js';
 import { launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
 import { endedFrame, plannedFrames, type PlannedRun } from './planned-runs.js';
-import { listOf, runFrame, oddShares, finishedRunOf, type ListSource } from './finished-runs.js';
+import type { Source } from '../../lists/rows/source.js';
+import { listOf, runFrame, oddShares, finishedRunOf } from './finished-runs.js';
 
 /**
  * Results of earlier runs in one file: for each address a keyed hash and its latest result, never the
@@ -293,13 +294,13 @@ export class History implements ResultHistory {
   }
 
   /** Rows of a list in its last run that had any. */
-  rowsBefore(source: ListSource): number | undefined {
+  rowsBefore(source: Source): number | undefined {
     const runs = this.#contents.runs.before('', listOf(source));
     return runs.findLast(({ rows }) => rows > 0)?.rows;
   }
 
   /** Compares a run with the earlier ones of its list. */
-  compareRun(id: string, source: ListSource, summary: Summary): NonNullable<Summary['compared']> {
+  compareRun(id: string, source: Source, summary: Summary): NonNullable<Summary['compared']> {
     const runs = this.#contents.runs.before(id, listOf(source));
     // One empty night does not make the next one unusual.
     const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
@@ -312,7 +313,7 @@ export class History implements ResultHistory {
    *
    * @throws OutputError
    */
-  async keepRun(id: string, source: ListSource, summary: Summary): Promise<void> {
+  async keepRun(id: string, source: Source, summary: Summary): Promise<void> {
     const [list, figures] = [listOf(source), finishedRunOf(summary, this.#clock.wallNow())];
     const frame = runFrame({ id, list, figures });
     await this.#contents.append(frame);

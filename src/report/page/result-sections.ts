@@ -7,14 +7,11 @@ import type { Example, ListFigures, ReasonExamples } from './list-figures.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../engine/summary/summary.js';
 
-/** What the row numbers of examples count from. */
-type Places = Pick<ListFigures, 'hasRowNumbers' | 'hasSheets'>;
-
 /** The results of a verified column: verdicts, quality, and reasons. */
 export function columnSection(
   column: ColumnSummary,
   examples: ReasonExamples | undefined,
-  places: Places | undefined,
+  places: ListFigures | undefined,
 ): Html {
   const { name, type } = column;
   return html`<section>
@@ -78,7 +75,7 @@ const reasonColumns = [
 function reasonTable(
   { reasons, forms }: ColumnSummary,
   examples: ReasonExamples | undefined,
-  places: Places | undefined,
+  places: ListFigures | undefined,
 ): Html {
   const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
   if (entries.length === 0) return nothing;
