@@ -42,7 +42,7 @@ const suites = [
   { name: 'simulation', find: findBySimulation },
   {
     name: 'sample of the faults',
-    find: (root) => findByVitest(root, ['test/trials/faults/sample']),
+    find: (root) => findByVitest(root, faultsConfig('every-request'), { FAULTS_FIXED: '1' }),
   },
   { name: 'calls on the disk', find: (root) => findByVitest(root, faultsConfig('every-call')) },
   { name: 'faults', find: (root) => findByVitest(root, faultsConfig('every-request')) },
@@ -227,14 +227,9 @@ function faultsConfig(name) {
   return ['--config', 'vitest.faults.config.ts', `test/trials/faults/${name}`];
 }
 
-async function findByVitest(root, args) {
-  const { code, output, signal } = await run(root, 'npx', [
-    'vitest',
-    'run',
-    '--bail',
-    '1',
-    ...args,
-  ]);
+async function findByVitest(root, args, more = {}) {
+  const command = ['vitest', 'run', '--bail', '1', ...args];
+  const { code, output, signal } = await run(root, 'npx', command, more);
   if (code === 0) return undefined;
   if (signal) return `${args.slice(-1)} does not end`;
   return / FAIL +(?:\|\S+\| +)?(.*)$/m.exec(output)?.[1]?.trim() ?? lastLine(output);
@@ -257,8 +252,8 @@ function lastLine(output) {
   return output.trim().split('\n').at(-1) ?? '';
 }
 
-async function run(cwd, command, args) {
-  const env = { ...process.env, NO_COLOR: '1', GIT_CEILING_DIRECTORIES: tmpdir() };
+async function run(cwd, command, args, more = {}) {
+  const env = { ...process.env, ...more, NO_COLOR: '1', GIT_CEILING_DIRECTORIES: tmpdir() };
   const { code, stdout, stderr, signal } = await runTool(command, args, { cwd, env, timeoutMs });
   return { code, output: stdout + stderr, signal };
 }

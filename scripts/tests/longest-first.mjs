@@ -12,7 +12,6 @@ const long = [
   'test/expressions/proof',
   'test/trials/simulation/',
   'test/engine/runs/shared/shared-features.',
-  'test/trials/faults/sample',
   'test/cli/process/stream-leaks',
   'test/docs/made/tables.',
   'test/engine/history/',

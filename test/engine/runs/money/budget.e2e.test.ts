@@ -54,7 +54,7 @@ function settings() {
     email: ['email'],
     country: 'US',
     batchSize: 4,
-    pollIntervalMs: 10,
+    pollIntervalMs: 100,
     clock,
   };
 }

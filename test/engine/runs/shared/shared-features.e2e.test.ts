@@ -3,7 +3,7 @@ import { MemoryDatabase } from '../../../trials/simulation/memory/memory-databas
 import { memoryStore } from '../../../trials/simulation/memory/memory-store.js';
 import { describeSharedFeatures } from './shared-features-suite.js';
 
-const clock = createFastClock(20);
+const clock = createFastClock(5);
 /** Never over within a test. */
 const leaseMs = 3_600_000;
 
