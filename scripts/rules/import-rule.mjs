@@ -49,6 +49,7 @@ const faces = [
   join('platform', 'option-kinds.ts'),
   // What a list is called, where an output goes, and how both are shown: of no use to a program.
   join('engine', 'batches', 'export-check.ts'),
+  join('engine', 'driver', 'verify-address.ts'),
   join('engine', 'history', 'history-options.ts'),
   join('engine', 'runs', 'reporting', 'read-status.ts'),
   join('engine', 'stores', 'directory', 'folders.ts'),

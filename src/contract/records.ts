@@ -15,7 +15,8 @@ export const emailRecord = z.looseObject({
   is_disposable: z.boolean(),
   is_catch_all: z.boolean(),
 });
-export type EmailRecord = z.infer<typeof emailRecord>;
+/** Its known fields: with those of any name, a misspelt one would have a type too. */
+export type EmailRecord = z.infer<z.ZodObject<(typeof emailRecord)['shape']>>;
 
 /** Result of one phone number (spec 2.7); the values of `type` and `status` are not shown. */
 export const phoneRecord = z.looseObject({
@@ -31,7 +32,7 @@ export const phoneRecord = z.looseObject({
   current_network_mnc: z.string().nullish(),
   operator: z.string().nullish(),
 });
-export type PhoneRecord = z.infer<typeof phoneRecord>;
+export type PhoneRecord = z.infer<z.ZodObject<(typeof phoneRecord)['shape']>>;
 
 /** Fields of a record without the address, in the specification's order: the columns that Sluice adds. */
 export const emailRecordFields = [

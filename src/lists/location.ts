@@ -99,9 +99,14 @@ export function showLocation(name: string): string {
   const isClear = name.split('@').length === (username === '' ? 1 : 2);
   if (host === '' || !isClear) return `${scheme}//…`;
   const account = username === '' ? '' : '…@';
-  const isDatabase = databases.has(scheme.slice(0, -1).toLowerCase());
-  const rest = isDatabase ? `${pathname}${search === '' ? '' : '?…'}` : '/…';
+  const rest = namesDatabase(name) ? `${pathname}${search === '' ? '' : '?…'}` : '/…';
   return `${scheme}//${account}${host}${rest}`;
+}
+
+/** Whether a name begins as the URL of a database does. */
+export function namesDatabase(name: string): boolean {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(name)?.[1];
+  return scheme !== undefined && databases.has(scheme.toLowerCase());
 }
 
 /** Whether two names mean the same list: one file, by whatever links, or one URL. */

@@ -3,7 +3,9 @@ import {
   verificationTypes,
   type UnitAnswer,
   type UnitRequest,
+  type VerificationType,
 } from '../../contract/index.js';
+import { isMalformed } from '../../engine/driver/verify-address.js';
 import { ConfigurationError } from '../../index.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import {
@@ -53,7 +55,7 @@ const checkOptions = defineOptions([
   {
     name: 'type',
     type: choice('<type>', verificationTypes),
-    help: 'email or phone (default: an address with an @ is an email).',
+    help: 'email or phone, asked whatever its form (default: an address with an @ is an email; what cannot be an address is refused).',
   },
   { ...countryOption, help: 'Target country, such as US; phones need it.' },
   jsonOption,
@@ -85,21 +87,26 @@ async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promi
 }
 
 function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>): UnitRequest {
-  const guessed = address.includes('@') ? 'email' : 'phone';
-  const type = options.has('type') ? readType(options) : guessed;
+  const type = options.has('type') ? readType(options) : guessType(address);
   const targetCountry = findCountry(options);
   if (targetCountry !== undefined) return defaultUnitRequest({ type, address, targetCountry });
   if (type === 'email') return { type, email: address };
-  if (!/\p{N}/u.test(address)) {
-    throw new ConfigurationError(
-      'it is neither an email address (it has no @) nor a phone number (it has no digits)',
-      { fault: 'unsupported' },
-    );
-  }
   throw new ConfigurationError('a phone number needs its target country: --country <CC>', {
     code: 'country_missing',
     option: 'country',
   });
+}
+
+/** The service charges for whatever it is asked. */
+function guessType(address: string): VerificationType {
+  const type = address.includes('@') ? 'email' : 'phone';
+  if (!isMalformed(type, address)) return type;
+  throw new ConfigurationError(
+    type === 'email'
+      ? 'no email address has this form, and asking costs a credit: --type email asks all the same'
+      : 'it is neither an email address (it has no @) nor a phone number (it has too few digits), and asking costs a credit: --type asks all the same',
+    { option: 'type', fault: 'unsupported' },
+  );
 }
 
 /** The verdict comes first, whatever surrounds it in the answer. */

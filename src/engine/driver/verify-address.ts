@@ -45,7 +45,7 @@ export interface VerifyPhoneOptions extends AddressOptions {
   readonly phone: string;
 }
 
-/** The result of a single address. */
+/** The result of a single address. Fields of the service that `record` has no type for are in `answer`. */
 export type AddressVerdict<Verdict = EmailRecord | PhoneRecord> =
   | {
       readonly verification: 'verified';
@@ -143,7 +143,7 @@ export async function verifyAddress(
     const reason = answer.status === 'ok' ? 'no_record' : answer.status;
     return { verification: 'no_result', reason, submitted, record: null, answer };
   }
-  const address: unknown = record[type];
+  const address: unknown = (record as Readonly<Record<string, unknown>>)[type];
   // A phone number may come back in another form; an email cannot.
   if (type === 'email' && keyOf(address) !== read.key) {
     throw await meaninglessAnswer(answer, 'verification of an address: the verdict is of another', {
@@ -160,7 +160,7 @@ const notInEmail = /[\s()<>[\]:;\\]/;
 const fewestSigns = 4;
 
 /** Whether a line surely is no address, which a service that charges first may not say. */
-function isMalformed(type: VerificationType, line: string): boolean {
+export function isMalformed(type: VerificationType, line: string): boolean {
   if (type === 'phone') {
     const signs = line.match(/[\p{Nd}\p{L}]/gu)?.length ?? 0;
     return !/\p{Nd}/u.test(line) || signs < fewestSigns;

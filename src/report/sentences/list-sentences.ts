@@ -1,5 +1,6 @@
 import type { ForeignNumbers, UnfitNumbers } from '../../engine/columns/column-profile.js';
 import type { CountryProblems, UnknownCountry, OddShare } from '../../engine/summary/figures.js';
+import { namesDatabase } from '../../lists/location.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
@@ -175,8 +176,7 @@ function rowList(first: readonly number[], count: number): string {
 export function noTextSentence(cells: number, input: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
   // Only text has an encoding to name; in other inputs lists, objects and bytes are no text.
-  const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite|duckdb):/i.test(input);
-  if (isDatabase || /\.(?:jsonl|ndjson|parquet)\b/i.test(input)) {
+  if (namesDatabase(input) || /\.(?:jsonl|ndjson|parquet)\b/i.test(input)) {
     const inUtf8 = /\.(?:jsonl|ndjson)\b/i.test(input) ? ', and write the file in UTF-8' : '';
     return `${are} not text: put one address into each, no object or list${inUtf8}`;
   }

@@ -95,6 +95,8 @@ describe('sluice check', () => {
   it.each([
     [['ada,grace@example.com', '--local'], 3, 'status  parse_error\n'],
     [['hello', '--local'], 2, '', { fault: 'unsupported' }],
+    [['nope', '--country', 'us', '--local'], 2, '', { fault: 'unsupported' }],
+    [['ada@', '--local'], 2, '', { option: '--type', fault: 'unsupported' }],
     [['5551234', '--local'], 2, '', { code: 'country_missing', option: '--country' }],
     [[], 2, '', { fault: 'missing' }],
     [['a@example.com', 'b@example.com'], 2, '', { fault: 'repeated' }],

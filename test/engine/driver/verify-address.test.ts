@@ -31,8 +31,10 @@ describe('a single address', () => {
     const { service, client } = await withClient();
     const verdict = await verifyAddress({ client, email: ' good@sluice.test ', country: 'US' });
     expectTypeOf(verdict.record?.quality).toExtend<string | undefined>();
+    // @ts-expect-error it is misspelt
+    expect(verdict.record?.vaild).toBeUndefined();
     // @ts-expect-error an email has no operator
-    expect(verdict.record?.operator?.length).toBeUndefined();
+    expect(verdict.record?.operator).toBeUndefined();
     expect(verdict).toMatchObject({
       verification: 'verified',
       reason: '',

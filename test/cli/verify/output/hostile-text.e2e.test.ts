@@ -200,8 +200,14 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
   async check() {
     await expectEscaped('check', 'a@b.test', '--type', hostile);
     answer = () => ({ status: 200, body: { status: hostileText, [hostileText]: [hostileText] } });
-    await expectEscaped('check', `${hostile}@b.test`);
-    const { stdout } = await expectEscaped('check', `${hostile}@b.test`, '--json');
+    await expectEscaped('check', `${hostile}@b.test`, '--type', 'email');
+    const { stdout } = await expectEscaped(
+      'check',
+      `${hostile}@b.test`,
+      '--type',
+      'email',
+      '--json',
+    );
     expect(JSON.parse(stdout.toString())).toHaveProperty('status', hostileText);
   },
   async format() {
