@@ -56,6 +56,11 @@ export class SharedList {
     this.#baseUrl = this.service.baseUrl;
   }
 
+  /** Has a front of the service in its place. */
+  serveAt(baseUrl: string): void {
+    this.#baseUrl = baseUrl;
+  }
+
   /**
    * Answers nothing of a batch that was launched until it is let go: each process that comes gets batches, and
    * keeps them.
