@@ -180,8 +180,13 @@ export class RunDriver {
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
     reconciliation.reportChanges(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
+    /** Whose launch the service refused. */
+    const refused: string[] = [];
     for (const driven of this.#batches.log.batches()) {
-      if (isBeforeLaunch(driven.state)) await this.#giveUp(driven);
+      const { state } = driven;
+      if (!isBeforeLaunch(state)) continue;
+      if ('launches' in state && state.launches > 0) refused.push(state.uuid);
+      await this.#giveUp(driven);
     }
     // Nothing is launched for an outdated list, not even what was in doubt.
     this.#drive.gate.hold();
@@ -198,6 +203,14 @@ export class RunDriver {
     await this.#deletions.retry();
     await this.#deletions.deleteOrphans({ isGivenUp: true, hasSurplus: true });
     this.#deletions.report();
+    for (const uuid of refused) {
+      if (!(await isVisible(this.#options.client, uuid, run.signal))) await this.#dropLaunch(uuid);
+    }
+  }
+
+  /** Nothing will come of a launch that the history notes: its batch is gone, and no run waits for it. */
+  async #dropLaunch(uuid: string): Promise<void> {
+    await this.#options.run.history?.dropLaunch(uuid);
   }
 
   async #giveUp(driven: DrivenBatch): Promise<void> {
@@ -232,6 +245,7 @@ export class RunDriver {
       );
       // What the service says to have deleted and still has may be launched yet.
       if (end === 'gone' && !(await isVisible(client, state.uuid, run.signal))) {
+        await this.#dropLaunch(state.uuid);
         await this.#giveUp({ ...driven, state: noted });
         continue;
       }

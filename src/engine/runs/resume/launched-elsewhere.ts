@@ -98,7 +98,11 @@ export async function paidSince(
   { earlier, batches: states }: RunState,
   atWork = new AddressesAtWork(history, []),
 ): Promise<number> {
-  const own = uuidsOf([...earlier, { batches: states }]);
+  // Its launches that were refused are noted in the history, too.
+  const asked = [...states.values()].flatMap(({ state }) =>
+    'uuid' in state && state.uuid !== undefined ? [state.uuid] : [],
+  );
+  const own = new Set([...uuidsOf(earlier), ...asked]);
   const elsewhere = new LaunchedElsewhere(history, own);
   const recall = history.recall(new OutcomeTable(), false);
   const hash = new KeyHash(history.seed);

@@ -297,6 +297,26 @@ describe('what the run of another list has launched', () => {
     },
   );
 
+  it.each([40, 39])(
+    'is not waited for where the service refused it, and the run goes on with %i rows',
+    async (rows) => {
+      const refused = {
+        operation: 'launchBatch',
+        requests: [1],
+        what: { answer: { status: 402 } },
+      } as const;
+      const { service } = await withService({ faults: { faults: [refused] } });
+      await list(40);
+      expect((await verify(service, '--concurrency', '1')).code).toBe(5);
+      await list(rows);
+      const resumed = await verify(service);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      const codes = ['paid_since', 'launched_elsewhere', 'launched_elsewhere_lost'];
+      expect(codes.flatMap((code) => found(resumed, code))).toEqual([]);
+      await expectPaidOnce(service, rows);
+    },
+  );
+
   it('is not waited for where the list has none of it', async () => {
     const clock = new ServiceClock();
     const { service } = await withService({ clock, verifyDelayMs: 1000 });
