@@ -61,9 +61,9 @@ const deciding = [
       'scripts/run-compiled.mjs',
       'simulation',
       '--shared',
-      '100',
+      '60',
     ),
-    check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '150'),
+    check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '100'),
     check(
       'simulation of nights',
       'node',

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import ts from 'typescript';
 import { sourceFiles } from '../project.mjs';
+import { parseModule } from './parse-module.mjs';
 
 /*
  * What has to outlast a power cut is written by src/platform/files alone, and locks are taken there. Each of these
@@ -37,12 +37,7 @@ export async function diskViolations(sourceFolder) {
   for (const file of await sourceFiles(sourceFolder)) {
     const from = relative(sourceFolder, file);
     if (from.startsWith(join('platform', 'files') + sep)) continue;
-    const source = ts.createSourceFile(
-      file,
-      await readFile(file, 'utf8'),
-      ts.ScriptTarget.Latest,
-      true,
-    );
+    const source = await parseModule(file);
     for (const { node, what } of findIn(source)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
       violations.push(`${join('src', from)}:${line + 1}: ${what}`);
@@ -51,12 +46,11 @@ export async function diskViolations(sourceFolder) {
   return violations;
 }
 
-function* findIn(node) {
+function findIn(node, found = []) {
   const what = refuse(node);
-  if (what !== undefined) yield { node, what };
-  const children = [];
-  ts.forEachChild(node, (child) => void children.push(child));
-  for (const child of children) yield* findIn(child);
+  if (what !== undefined) found.push({ node, what });
+  ts.forEachChild(node, (child) => void findIn(child, found));
+  return found;
 }
 
 function refuse(node) {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import ts from 'typescript';
 import { sourceFiles } from '../project.mjs';
+import { parseModule } from './parse-module.mjs';
 
 /*
  * The library names an option by optionName('retryFailed') alone: a program reads `retryFailed`, the command
@@ -54,11 +55,7 @@ async function* texts(sourceFolder) {
   for (const file of await sourceFiles(sourceFolder)) {
     const from = relative(sourceFolder, file).split(sep).join('/');
     if (from.startsWith('cli/')) continue;
-    const source = ts.createSourceFile(file, await readFile(file, 'utf8'), {
-      languageVersion: ts.ScriptTarget.Latest,
-      // No comment is a text.
-      jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
-    });
+    const source = await parseModule(file);
     for (const node of textsIn(source)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
       yield { from, line: line + 1, text: isOpen(node) ? `${node.text}x` : node.text };
@@ -71,12 +68,11 @@ function isOpen(node) {
   return ts.isTemplateHead(node) || ts.isTemplateMiddle(node);
 }
 
-function* textsIn(node) {
+function textsIn(node, found = []) {
   // The help of an option is for the command line only, and so is the reference of events.
-  if (ts.isPropertyAssignment(node) && ['help', 'when'].includes(node.name.text)) return;
+  if (ts.isPropertyAssignment(node) && ['help', 'when'].includes(node.name.text)) return found;
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node);
-  if (isText || ts.isTemplateMiddleOrTemplateTail(node)) yield node;
-  const children = [];
-  ts.forEachChild(node, (child) => void children.push(child));
-  for (const child of children) yield* textsIn(child);
+  if (isText || ts.isTemplateMiddleOrTemplateTail(node)) found.push(node);
+  ts.forEachChild(node, (child) => void textsIn(child, found));
+  return found;
 }

@@ -131,7 +131,7 @@ describe('--history', () => {
     for (let kills = 0; ; kills += 1) {
       if (kills > 60) throw new Error('it comes to no end');
       // As a later request arrives each time, whatever it asks for.
-      left = Math.ceil(2 * 1.4 ** kills);
+      left = Math.ceil(2 * 1.7 ** kills);
       const running = startSluice([...command, ...quick, '--concurrency', '2'], {
         cwd: folder,
         env,

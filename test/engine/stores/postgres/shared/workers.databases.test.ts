@@ -91,17 +91,30 @@ describe('sluice verify --workers', () => {
     await place.expectPaidOnce();
   });
 
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('ends all of them at %s, and lets go of their batches', async (signal, code) => {
+  it('has no secret on a command line, lists its processes, ends all of them at a signal, and lets go of their batches', async () => {
+    const url = inject('postgresUrl');
+    const secret = decodeURIComponent(new URL(url).password);
+    const shared = ['--store', url, '--run', place.run, '--workers', '3', '--lease', '600'];
     const { letGo } = await place.hold();
-    const working = work('--lease', '600');
+    const working = place.start(...quick, '-o', 'out.csv', ...shared);
     const pids = await pidsAtWork();
-    working.child.kill(signal);
+    for (const pid of pids) {
+      if (pid === working.child.pid) continue;
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+      expect(decodeURIComponent(line)).not.toContain(secret);
+      expect(line).toContain('worker');
+    }
+    const listed = await place.call('status', ...inStore);
+    expect(listed.stdout.toString()).toContain(`${place.run}, begun `);
+    expect(listed.stdout.toString()).toContain('3 processes alive');
+    const shown = await place.call('status', ...inStore, '--run', place.run);
+    expect(shown.stdout.toString()).toMatch(
+      /workers {2}3 processes alive\n(?: {2}.* \d+: last sign of life \d+ s ago, .*\n){3}/,
+    );
+    working.child.kill('SIGINT');
     letGo();
     const ended = await working.ended;
-    expect(ended).toMatchObject({ code });
+    expect(ended).toMatchObject({ code: 130 });
     expect(ended.stderr).not.toMatch(/worker \d/);
     expect(pids.filter(isAlive)).toEqual([]);
     await expectAllReleased();
@@ -134,30 +147,6 @@ describe('sluice verify --workers', () => {
     });
     expect(stderr).not.toMatch(/worker \d/);
     expect(await place.charges()).toHaveLength(20);
-  });
-
-  it('has no secret on a command line, and lists the runs of the store', async () => {
-    const url = inject('postgresUrl');
-    const secret = decodeURIComponent(new URL(url).password);
-    const shared = ['--store', url, '--run', place.run, '--workers', '3'];
-    const { letGo } = await place.hold();
-    const working = place.start(...quick, '-o', 'out.csv', ...shared);
-    const pids = await pidsAtWork();
-    for (const pid of pids) {
-      if (pid === working.child.pid) continue;
-      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-      expect(decodeURIComponent(line)).not.toContain(secret);
-      expect(line).toContain('worker');
-    }
-    const listed = await place.call('status', ...inStore);
-    expect(listed.stdout.toString()).toContain(`${place.run}, begun `);
-    expect(listed.stdout.toString()).toContain('3 processes alive');
-    const shown = await place.call('status', ...inStore, '--run', place.run);
-    expect(shown.stdout.toString()).toMatch(
-      /workers {2}3 processes alive\n(?: {2}.* \d+: last sign of life \d+ s ago, .*\n){3}/,
-    );
-    letGo();
-    expect(await working.ended).toMatchObject({ code: 0 });
   });
 
   it.each([
