@@ -171,18 +171,22 @@ export function hiddenResults(
   from: readonly Location[],
   { path }: Location,
   options: ParsedOptions<VerifyOption>,
-): Message | undefined {
+): readonly Message[] {
   const format = options.text('output-format');
   const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
   const decides = Object.keys(options.decisions(verifyOptions, 'rows of the output')).length > 0;
   // An existing table of such a name is written all the same.
-  const verified = [...options.texts('email'), ...options.texts('phone')];
+  const verified = verifiedNames(options);
   const mayBeTable =
     format === undefined &&
     from.every((input) => isTextFile(input.path)) &&
     verified.some((name) => name !== lineColumn);
-  if (!isText || decides || mayBeTable) return undefined;
-  return message('hidden_results', { output: path });
+  if (!isText || decides || mayBeTable) return [];
+  return [message('hidden_results', { output: path })];
+}
+
+function verifiedNames(options: ParsedOptions<VerifyOption>): readonly string[] {
+  return [...options.texts('email'), ...options.texts('phone')];
 }
 
 interface KeptOutput {
@@ -250,11 +254,13 @@ function keepRule(options: ParsedOptions<VerifyOption>): KeepRule | undefined {
 /**
  * What `--keep` with a list for all columns leaves out, where there are several.
  *
- * @param columns the verified ones; with their empty cells, where these are counted
+ * @param columns the verified ones; with their empty cells, where these are counted. @default those of the options
  */
 export function keepMessages(
   options: ParsedOptions<VerifyOption>,
-  columns: readonly { readonly name: string; readonly empty?: number }[],
+  columns: readonly { readonly name: string; readonly empty?: number }[] = verifiedNames(
+    options,
+  ).map((name) => ({ name })),
 ): readonly Message[] {
   const { keep = [] } = options.values(keepOptions);
   const words = keep.find(({ column }) => column === undefined)?.words;

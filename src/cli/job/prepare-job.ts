@@ -97,17 +97,12 @@ export async function prepareJob(
   refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, input);
   const { sink, maxUnknown } = await keepOutput(ends.sink, { from, to }, input);
-  const hidden = hiddenResults(from, to, options);
-  if (hidden) reporter.report([hidden]);
-  if (isInteractive(person) && !isCostShown && !options.has('dry-run')) {
-    const names = [...options.texts('email'), ...options.texts('phone')];
-    reporter.report(
-      keepMessages(
-        options,
-        names.map((name) => ({ name })),
-      ),
-    );
-  }
+  reporter.report([
+    ...hiddenResults(from, to, options),
+    ...(isInteractive(person) && !isCostShown && !options.has('dry-run')
+      ? keepMessages(options)
+      : []),
+  ]);
   run.noMoreOpenThan = await ends.source.permissions?.();
   if (run.noMoreOpenThan) await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
   const findPaid = async (): Promise<PaidOutput | undefined> =>

@@ -72,6 +72,8 @@ async function sharedRun(store: SharedStore): Promise<readonly Message[]> {
   ];
 }
 
+type ChangedCell = FieldsOf<'changed_cells'>['cells'][number];
+
 export interface EstimatedJob {
   readonly estimate: Estimate;
   /** Cells sent as something else, and what to correct. */
@@ -103,7 +105,7 @@ export async function estimateJob(
       ? await connect(target, options, undefined, { onOutage: reporter.outage })
       : undefined;
   try {
-    const examples = new Map<string, FieldsOf<'changed_cells'>['cells'][number]>();
+    const changed = new ChangedCells();
     const doubtful: DoubtfulColumn[] = [];
     const { fresh, onChange, moved, retryFailed, partial } = givenOptionsOfKeptRuns(options);
     // Cells are previewed only to the person at the terminal; logs hold none.
@@ -114,12 +116,8 @@ export async function estimateJob(
         doubtful.push(...columns);
         return true;
       },
-      onChangedCell: ({ column, cell, submitted }) => {
-        const isTrimmed = cell.trim() === submitted;
-        // One for each calling code of a column.
-        const like = JSON.stringify([column, /^\+(?:1|7|\d\d)/.exec(submitted)?.[0]]);
-        if (!isShown || isTrimmed || examples.has(like) || examples.size >= mostExamples) return;
-        examples.set(like, { column, cell, submitted });
+      onChangedCell: (cell) => {
+        if (isShown) changed.add(cell);
       },
       ...(connection && { client: connection.client }),
       ...(target.kind === 'service' && { serviceName: target.baseUrl }),
@@ -141,13 +139,31 @@ export async function estimateJob(
     ];
     const isPaidAgain = isReplaced || elsewhere.length > 0;
     const more = [
-      ...(examples.size === 0 ? [] : [message('changed_cells', { cells: [...examples.values()] })]),
+      ...changed.messages(),
       ...adviceMessages(reports.adviceOn(estimate), 'notice'),
       ...trialMessages(estimate, options.has('history'), 'notice'),
     ];
     return { estimate, more, before, isPaidAgain, doubtful };
   } finally {
     await connection?.close();
+  }
+}
+
+/** Examples of cells that are sent as something else. */
+class ChangedCells {
+  readonly #examples = new Map<string, ChangedCell>();
+
+  add({ column, cell, submitted }: ChangedCell): void {
+    const isTrimmed = cell.trim() === submitted;
+    // One for each calling code of a column.
+    const like = JSON.stringify([column, /^\+(?:1|7|\d\d)/.exec(submitted)?.[0]]);
+    if (isTrimmed || this.#examples.has(like) || this.#examples.size >= mostExamples) return;
+    this.#examples.set(like, { column, cell, submitted });
+  }
+
+  messages(): readonly Message[] {
+    const cells = [...this.#examples.values()];
+    return cells.length === 0 ? [] : [message('changed_cells', { cells })];
   }
 }
 

@@ -105,28 +105,12 @@ async function openCombined(
   if (!mayLackColumns) {
     checkNeeded(heads, { header, maps }, opening.needed?.(header) ?? wanted);
   }
-  const openOne = async (index: number): Promise<SourceReading> => {
-    const [source, head, map] = [sources[index] as Source, heads[index] as OneHead, maps[index]];
-    const reading = await source.open({
-      ...opening,
-      wanted(names) {
-        if (!isSame(names.slice(0, head.header.length), head.header)) throw changed(source);
-        const late = names.slice(head.header.length);
-        const mixed = late.find((name) => header.includes(name));
-        if (mixed !== undefined) {
-          throw new InputError(
-            `${source.name} has values named ${JSON.stringify(mixed)} in later rows only, and other inputs have a column of that name: put a row with all names first, or have all rows looked through (columns: 'all')`,
-          );
-        }
-        const wanted = opening.wanted([...header, ...late]);
-        return map ? wanted.map((column) => map[column] ?? -1).filter((at) => at !== -1) : wanted;
-      },
-    });
-    const isKnown = reading.storedForm === head.storedForm && isSame(reading.header, head.header);
-    if (isKnown) return reading;
-    await close(reading);
-    throw changed(source);
-  };
+  const openOne = async (index: number): Promise<SourceReading> =>
+    openMember(
+      sources[index] as Source,
+      { head: heads[index] as OneHead, header, map: maps[index] },
+      opening,
+    );
   const first = await openOne(0);
   // Values stored differently cannot be copied side by side.
   const isOneForm = heads.every(({ storedForm }) => storedForm === heads[0]?.storedForm);
@@ -163,6 +147,38 @@ async function openCombined(
     }),
     contentDigest: () => digestAtEnd(digest),
   };
+}
+
+/** @param as how it was found before, and its place in the common header */
+async function openMember(
+  source: Source,
+  as: {
+    readonly head: OneHead;
+    readonly header: readonly string[];
+    readonly map: readonly number[] | undefined;
+  },
+  opening: OpenSourceOptions,
+): Promise<SourceReading> {
+  const { head, header, map } = as;
+  const reading = await source.open({
+    ...opening,
+    wanted(names) {
+      if (!isSame(names.slice(0, head.header.length), head.header)) throw changed(source);
+      const late = names.slice(head.header.length);
+      const mixed = late.find((name) => header.includes(name));
+      if (mixed !== undefined) {
+        throw new InputError(
+          `${source.name} has values named ${JSON.stringify(mixed)} in later rows only, and other inputs have a column of that name: put a row with all names first, or have all rows looked through (columns: 'all')`,
+        );
+      }
+      const wanted = opening.wanted([...header, ...late]);
+      return map ? wanted.map((column) => map[column] ?? -1).filter((at) => at !== -1) : wanted;
+    },
+  });
+  const isKnown = reading.storedForm === head.storedForm && isSame(reading.header, head.header);
+  if (isKnown) return reading;
+  await close(reading);
+  throw changed(source);
 }
 
 function changed({ name }: Source): InputError {
