@@ -7,6 +7,7 @@ import type { History } from '../../history/history.js';
 import { askAboutColumns, countryNotices, emailNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
+import { defaults, namePrefixOf } from '../../driver/driver-options.js';
 import { asJson } from './compare-run.js';
 import { balanceNotices, budgetNotices, nothingLeft } from '../credits.js';
 import { runShape } from '../options/option-shapes.js';
@@ -49,6 +50,7 @@ export async function beginRun(
 export async function newRun(client: Client, options: ResolvedRun): Promise<RunEntry> {
   // With the history's own seed, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
+  const batchName = namePrefixOf(options);
   return {
     entry: 'run',
     id: randomBytes(8).toString('hex'),
@@ -58,7 +60,7 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
     account: await client.keyFingerprint(seed),
     ...decisionsOf(options),
     ...(options.deleteBatches === true && { deletes: true }),
-    ...(options.batchName !== undefined && { batchName: options.batchName }),
+    ...(batchName !== defaults.batchName && { batchName }),
     ...(options.history && { history: options.history.path }),
   };
 }
