@@ -50,6 +50,8 @@ interface BatchPoolOptions {
   readonly service: VerificationService;
   readonly runId: string;
   readonly settings: DriveSettings;
+  /** What the names of its batches begin with. @default by the settings */
+  readonly namePrefix?: string;
   /** The run's account. @default the first key's */
   readonly account?: KnownAccount | undefined;
   /** Whether finished batches stay on the service. @default false */
@@ -118,7 +120,7 @@ export class BatchPool {
       ...ports,
       service,
       runId,
-      namePrefix: namePrefixOf(settings),
+      namePrefix: options.namePrefix ?? namePrefixOf(settings),
       settings: settings.settings ?? {},
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,

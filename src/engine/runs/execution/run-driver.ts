@@ -58,7 +58,8 @@ export class RunDriver {
       {
         service: client,
         runId: reconciliation.runId,
-        settings: { ...run, batchName: reconciliation.namePrefix },
+        namePrefix: reconciliation.namePrefix,
+        settings: run,
         keepsBatches: run.deleteBatches !== true,
         account: begun && { salt: begun.seed, fingerprint: begun.account },
         // As many as are on the service, and as many again being exported: all others wait on disk.
