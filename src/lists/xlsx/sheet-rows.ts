@@ -29,7 +29,8 @@ interface OpenCell {
 /**
  * The rows of a sheet with a value, in order. A formula counts by its result; formatting alone is no value.
  *
- * @param onUncomputed called for each formula without a result, written by a program that does not calculate
+ * @param onUncomputed called for each formula without a result, or with 0 where it is to be calculated: written
+ *   by a program that does not calculate
  */
 export async function* readSheetRows(
   workbook: Workbook,
@@ -79,7 +80,8 @@ export async function* readSheetRows(
             const hasValue = takeCell(row, cell, workbook, margin);
             // An empty text is a result, too.
             const isText = cell.type === 'str' && cell.hasResult;
-            if (!hasValue && cell.hasFormula && !isText) onUncomputed();
+            const isZero = workbook.isUncalculated && cell.type === 'n' && cell.text === '0';
+            if (cell.hasFormula && (isZero || (!hasValue && !isText))) onUncomputed();
             cell = undefined;
           }
           break;

@@ -35,6 +35,8 @@ export interface Workbook {
   readonly sharedStrings: readonly string[];
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
+  /** Whether the programs that open it have to calculate it. */
+  readonly isUncalculated: boolean;
   /** Its archive, for the writer that copies its other sheets. */
   readonly archive: Archive;
   readonly main: string;
@@ -58,7 +60,7 @@ export async function openWorkbook(
   const main = await findMainPart(archive);
   const folder = posix.dirname(main);
   const relations = await readRelations(archive, relationsOf(main), folder);
-  const { sheets, is1904 } = await readMainPart(archive, main, relations);
+  const { sheets, is1904, isUncalculated } = await readMainPart(archive, main, relations);
   const found = findSheets(sheets, wanted, file).map(({ name, isHidden, part }) => {
     if (part === undefined) throw archive.broken('the sheet is not where it should be');
     return { name, isHidden, tokens: () => archive.scan(part.target) };
@@ -71,6 +73,7 @@ export async function openWorkbook(
     sharedStrings: await readSharedStrings(archive, partOf('sharedStrings')),
     styles: await readStyles(archive, partOf('styles')),
     is1904,
+    isUncalculated,
     archive,
     main,
     listed: sheets,
@@ -109,9 +112,12 @@ async function readMainPart(
   archive: Archive,
   part: string,
   relations: readonly Relation[],
-): Promise<{ readonly sheets: readonly ListedSheet[]; readonly is1904: boolean }> {
+): Promise<
+  { readonly sheets: readonly ListedSheet[] } & Pick<Workbook, 'is1904' | 'isUncalculated'>
+> {
   const sheets: ListedSheet[] = [];
   let is1904 = false;
+  let isUncalculated = false;
   let depth = 0;
   for await (const tokens of archive.scan(part)) {
     for (const token of tokens) {
@@ -127,11 +133,17 @@ async function readMainPart(
         });
         // Extensions have elements of the same name, deeper in the document.
       } else if (token.name === 'workbookPr' && depth === (token.isEmpty ? 1 : 2)) {
-        is1904 = /^(?:1|true)$/.test(attribute(token.attributes, 'date1904') ?? '');
+        is1904 = isTrue(attribute(token.attributes, 'date1904'));
+      } else if (token.name === 'calcPr') {
+        isUncalculated = isTrue(attribute(token.attributes, 'fullCalcOnLoad'));
       }
     }
   }
-  return { sheets, is1904 };
+  return { sheets, is1904, isUncalculated };
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text === '1' || text === 'true';
 }
 
 /** A sheet in the workbook's list, with its part. */

@@ -75,11 +75,11 @@ export const inputNotices = {
       `${input}: ${countedNames(sheets, 'other sheet')} not in the output: ${notKept[why]}`,
   }),
   formulas_without_result: define({
-    when: 'Cells of a workbook are formulas whose results it does not hold.',
+    when: 'Cells of a workbook are formulas whose results it does not hold, or holds as 0 until they are calculated.',
     example: { input: 'list.xlsx', formulas: 12 },
     variants: [{ formulas: 1 }],
     sentence: ({ input, formulas }) =>
-      `${input}: ${formulas === 1 ? '1 formula has' : `${formulas} formulas have`} no stored result, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`,
+      `${input}: ${formulas === 1 ? '1 formula was' : `${formulas} formulas were`} never calculated, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty or 0 here: open the workbook in a spreadsheet program, save it there, and run again`,
   }),
   split_rows: define({
     when: '`--split-cells` made several rows of one. `type`: of the split cells; `null` for both.',

@@ -301,8 +301,11 @@ it.each([
   ['<c><f>A1</f><v></v></c>', 1],
   ['<c><f>A1</f></c>', 1],
   ['<c t="str"><f>A1</f><v>x</v></c>', 0],
-])('the formula in %s has no result: %d', async (cell, formulas) => {
-  await writeFile(at('in.xlsx'), await workbook({ rows: row(cell) }));
+  ['<c><f>A1</f><v>0</v></c>', 0],
+  ['<c><f>A1</f><v>0</v></c>', 1, '<calcPr fullCalcOnLoad="1"/>'],
+  ['<c><f>A1</f><v>2</v></c>', 0, '<calcPr fullCalcOnLoad="1"/>'],
+])('the formula in %s has no result: %d', async (cell, formulas, more = '') => {
+  await writeFile(at('in.xlsx'), await workbook({ rows: row(cell), extension: more }));
   const notices: unknown[] = [];
   const reading = await fileSource(at('in.xlsx')).open({
     wanted: () => [1],
