@@ -19,6 +19,9 @@ import { defaults, type DriveSettings } from './driver-options.js';
 /** Why the results of a launched batch are given up: it failed, is gone from the service, takes longer than it may. */
 export type WhyLost = 'failed' | 'gone' | 'late';
 
+/** How long a run's launch stays noted that is not there under the key of another run. */
+const longestKeptMs = 30 * 24 * 3_600_000;
+
 interface CollectOptions extends DriveSettings {
   readonly history: ResultHistory;
   readonly service: VerificationService;
@@ -100,6 +103,7 @@ async function collectAll(
   waiting: Set<LaunchedBatch>,
   { history, service, signal, onLost, ...settings }: CollectOptions,
 ): Promise<void> {
+  const { clock = systemClock } = settings;
   if (waiting.size === 0) return;
   const launched = [...waiting];
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
@@ -115,8 +119,12 @@ async function collectAll(
         const { batchUuid, run } = left;
         waiting.delete(left);
         if (state.stage === 'exported') return;
-        if (state.stage === 'failed' && run !== undefined)
-          onLost?.(left, state.reason === 'batch_missing' ? 'gone' : 'failed');
+        if (state.stage === 'failed' && run !== undefined) {
+          const isGone = state.reason === 'batch_missing';
+          onLost?.(left, isGone ? 'gone' : 'failed');
+          // It may be another account's, which has its results.
+          if (isGone && clock.wallNow() - left.launchedAtMs < longestKeptMs) return;
+        }
         const isDeleted = state.stage !== 'failed' && run === undefined;
         const end = isDeleted ? await deleteBatch(service, batchUuid, { signal }) : 'gone';
         if (end !== 'launched') await history.dropLaunch(batchUuid);

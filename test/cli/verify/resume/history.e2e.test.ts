@@ -360,6 +360,33 @@ describe('what the run of another list has launched', () => {
     expect(await chargesOf(service)).toHaveLength(60);
   });
 
+  it('stays known where another account, which cannot see it, pays for some of it', async () => {
+    const accounts = ['one', 'another'].map((key) => ({ name: key, key }));
+    const { service } = await withService({ accounts });
+    await list(40);
+    const rows = Array.from({ length: 10 }, (_, at) => `good${at + 35}@sluice.test\n`);
+    await writeFile(join(folder, 'other.csv'), `email\n${rows.join('')}`);
+    const as = (key: string, ...args: string[]): Promise<EndedHere> => {
+      const env = { ...connectTo(service), SLUICE_API_KEY: key };
+      return runInProcess([...args, '--email', 'email', '--country', 'US', ...quick], {
+        cwd: folder,
+        env,
+      });
+    };
+    const ends = (name: string): string[] => ['verify', `${name}.csv`];
+    expect((await as('one', ...ends('list'), '--detach', '-o', 'out.csv')).code).toBe(75);
+    const beside = await as('another', ...ends('other'), '-o', 'other.out.csv');
+    expect(beside.code, beside.stderr).toBe(0);
+    expect(found(beside, 'launched_elsewhere_lost')).toMatchObject([{ addresses: 5, why: 'gone' }]);
+    const rest = await as('one', ...ends('list'), '-o', 'third.csv');
+    expect(rest.code, rest.stderr).toBe(0);
+    const paid: string[] = [];
+    for await (const { address } of service.ledger()) paid.push(address);
+    // The five that both accounts needed.
+    expect(paid).toHaveLength(50);
+    expect(new Set(paid).size).toBe(45);
+  });
+
   it('is collected after its run was abandoned', async () => {
     const { service } = await withService();
     await twoLists();
