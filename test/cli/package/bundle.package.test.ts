@@ -41,8 +41,6 @@ const banner =
 
 it.each([
   { format: 'esm', outfile: 'job.mjs', banner: { js: banner }, external: [] },
-  { format: 'cjs', outfile: 'job.cjs', external: [] },
-  { format: 'esm', outfile: 'job.mjs', banner: { js: banner }, external: ['undici'] },
   { format: 'cjs', outfile: 'job.cjs', external: ['undici'] },
 ] as const)('the library works in a bundle beside $external: $format', async (bundle) => {
   const { external, ...form } = bundle;

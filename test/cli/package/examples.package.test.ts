@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -21,6 +21,14 @@ async function runExample(name: string, args: readonly string[] = []): Promise<S
   return ended;
 }
 
+/** The sample list's beginning: all of it has dozens of countries, and so seconds of batches. */
+async function fewContacts(): Promise<string> {
+  const path = join(await withFolder(), 'contacts.csv');
+  const lines = (await readFile(contacts, 'utf8')).split('\n');
+  await writeFile(path, `${lines.slice(0, 60).join('\n')}\n`);
+  return path;
+}
+
 async function countRows(source: Source): Promise<number> {
   const { chunks } = await source.open({ wanted: () => [] });
   let rows = 0;
@@ -30,9 +38,10 @@ async function countRows(source: Source): Promise<number> {
 
 const tests: Record<string, () => Promise<void>> = {
   'pipeline.ts': async () => {
-    const { folder, stdout } = await runExample('pipeline.ts', [contacts, 'verified.csv']);
+    const list = await fewContacts();
+    const { folder, stdout } = await runExample('pipeline.ts', [list, 'verified.csv']);
     expect(stdout).toBe('');
-    const given = csvRows(await readFile(contacts));
+    const given = csvRows(await readFile(list));
     const verified = csvRows(await readFile(join(folder, 'verified.csv')));
     expect(verified).toHaveLength(given.length);
     const buckets = new Set<string | undefined>();
@@ -48,9 +57,10 @@ const tests: Record<string, () => Promise<void>> = {
   },
 
   'etl.ts': async () => {
-    const { folder, stdout } = await runExample('etl.ts', [contacts, 'letters.jsonl']);
+    const list = await fewContacts();
+    const { folder, stdout } = await runExample('etl.ts', [list, 'letters.jsonl']);
     const letters = (await readFile(join(folder, 'letters.jsonl'), 'utf8')).trimEnd().split('\n');
-    const given = csvRows(await readFile(contacts)).length;
+    const given = csvRows(await readFile(list)).length;
     expect(stdout).toBe(`${given} rows in, ${letters.length} out\n`);
     for (const line of letters) {
       expect(Object.keys(JSON.parse(line) as object)).toEqual(['id', 'name', 'email']);
