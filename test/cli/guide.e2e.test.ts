@@ -321,6 +321,50 @@ describe('an unfinished run with a suppress list', () => {
   });
 });
 
+describe('a history beside the list', () => {
+  it('is proposed where it knows most of the addresses, and a new one where none knows any', async () => {
+    const { service } = await withService();
+    const env = connectTo(service);
+    const cells = (from: number, to: number): string =>
+      Array.from({ length: to - from }, (_, at) => `good${from + at}@sluice.test\n`).join('');
+    const verified = async (name: string, text: string): Promise<void> => {
+      await write(`${name}.csv`, `mail\n${text}`);
+      const ofColumn = ['--email', 'mail', '--country', 'US'];
+      const kept = ['-o', `${name}.out.csv`, '--history', `${name}.history`];
+      const { code } = await runInProcess(['verify', `${name}.csv`, ...ofColumn, ...kept], {
+        cwd: folder,
+        env,
+      });
+      expect(code).toBe(0);
+    };
+    await verified('all_2026-11-27', cells(0, 2));
+    await verified('all_2026-11-28', cells(0, 5));
+    await verified('others', cells(20, 23));
+    await write('broken.history', 'of something else');
+    await write('broken.history.key', 'no key');
+    await write('all_2026-11-29.csv', `mail\n${cells(0, 6)}`);
+    await write('new.csv', `mail\n${cells(40, 42)}`);
+    const propose = async (list: string) =>
+      runInProcess(['verify', list, '--country', 'US'], { cwd: folder, env });
+    const tonight = await propose('all_2026-11-29.csv');
+    expect(commandIn(tonight.stderr)).toMatch(/ --history all_2026-11-28\.history$/);
+    expect(eventsOf(tonight, 'proposed_history')).toMatchObject([{ known: 5, of: 6 }]);
+    const fresh = await propose('new.csv');
+    expect(eventsOf(fresh, 'proposed_history')).toMatchObject([
+      { history: 'new.verified.history', known: 0 },
+    ]);
+    await write('all_2026-11-29.verified.csv', 'of another night');
+    const asked = await answerInProcess(['verify', 'all_2026-11-29.csv', '--country', 'US'], {
+      cwd: folder,
+      env,
+      answers: [[atStart, '\r']],
+    });
+    expect(asked.code, asked.seen).toBe(0);
+    expect(eventsOf(asked, 'paid_again')).toEqual([]);
+    expect(await paid(service)).toBe(11);
+  });
+});
+
 describe('an unfinished run with a history', () => {
   const begun = ['verify', 'list.csv', '--email', 'mail', '--country', 'US', '--batch-size', '1'];
   const output = ['-o', 'list.verified.csv'];

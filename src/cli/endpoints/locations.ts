@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { ConfigurationError, findLists, InputError } from '../../index.js';
@@ -164,6 +164,25 @@ export function nearHistory(path: string): string | undefined {
   const folder = dirname(path);
   const name = nearName(folder, basename(path), (history) => `${history}.key`);
   return name === undefined ? undefined : join(folder, name);
+}
+
+/** Size of a history's key: 64 digits and the end of their line. */
+const historyKeyBytes = 65;
+
+/** The histories in a folder, each with its key beside it. */
+export function historiesIn(
+  folder: string,
+): readonly { readonly path: string; readonly changedMs: number }[] {
+  const fileAt = (name: string): Stats | undefined => {
+    const found = statSync(join(folder, name), { throwIfNoEntry: false });
+    return found?.isFile() === true ? found : undefined;
+  };
+  const all = new Set(namesIn(folder));
+  return [...all].flatMap((name) => {
+    const isKept = all.has(`${name}.key`) && fileAt(`${name}.key`)?.size === historyKeyBytes;
+    const file = isKept ? fileAt(name) : undefined;
+    return file ? [{ path: join(folder, name), changedMs: file.mtimeMs }] : [];
+  });
 }
 
 /** @param companion the name of a file that must be beside the one that is meant. @default none must */

@@ -1,22 +1,8 @@
-import { basename } from 'node:path';
 import { showLocation } from '../../lists/location.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
-import {
-  type CommandInput,
-  type ParsedOptions,
-  programName,
-  type Environment,
-} from '../command.js';
-import {
-  isDatabase,
-  isTaken,
-  listAt,
-  locationOf,
-  placed,
-  resolvePath,
-  standard,
-} from '../endpoints/locations.js';
+import { type CommandInput, type ParsedOptions, programName } from '../command.js';
+import { placed, standard } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
 import type { EstimatedJob } from '../job/run-job.js';
 import { message, type Message } from '../messages/catalogue.js';
@@ -24,6 +10,7 @@ import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
+import { chooseHistory, creditsOf, knownTo } from './choose-history.js';
 
 export interface GuideContext {
   readonly reporter: Reporter;
@@ -39,8 +26,6 @@ export interface GuideContext {
 interface Proposal {
   /** Detected options, to which the person's answers are added. */
   readonly added: AddedOption[];
-  /** The output among them, if it was not given. */
-  readonly proposed: string | undefined;
   /** The country of rows without one, as far as it is known. */
   readonly fallback?: ChosenCountry['fallback'];
 }
@@ -48,29 +33,30 @@ interface Proposal {
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
-  { added, proposed, fallback }: Proposal,
+  { added, fallback }: Proposal,
 ): Promise<number> {
-  const { options, cwd } = input;
+  const { options } = input;
   const { reporter, estimate, verify } = context;
   if (options.has('dry-run')) {
     showCommand(added, input, reporter);
     return verify(added);
   }
-  let counted = await countWithCountry({ added, proposed, fallback }, input, context);
+  let counted = await countWithCountry({ added, fallback }, input, context);
   counted = await countByCallingCodes(counted, added, input, context);
-  const { rows } = counted.estimate;
-  const { beside, history } = proposedHistory(counted, proposed, input);
-  if (history !== undefined) {
-    added.push(['history', history]);
-    if (await isTaken(resolvePath(cwd, history))) counted = await estimate(added);
-  }
-  reporter.report(counted.more.slice(0, mostHints));
-  if (history !== undefined) reporter.report([message('proposed_history', { history })]);
+  const chosen = await chooseHistory(counted, { added, isCountryKnown: true }, input, estimate);
+  ({ counted } = chosen);
+  added.push(...chosen.added);
+  reporter.report([...counted.more.slice(0, mostHints), ...chosen.messages]);
   showCommand(added, input, reporter);
-  const hasTrial = beside && rows > manyRows && !options.has('limit') && !isTried(counted);
-  const trial = hasTrial ? await trialOf(added, beside.output, estimate) : undefined;
+  const { rows } = counted.estimate;
+  // What a history knows of the list is tried.
+  const hasTrial = rows > manyRows && !options.has('limit') && knownTo(counted) === 0;
+  const trial =
+    hasTrial && chosen.trial !== undefined
+      ? await trialOf(added, chosen.trial, estimate)
+      : undefined;
   // The price and the doubts stand right above the question; these decide the answer to Enter.
-  reporter.report([message('cost', counted.estimate), ...before(counted, history)]);
+  reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
   if (counted.estimate.unfinished?.action === 'stop') return exitCodes.usage;
   return startAsAnswered({ added, trial, counted }, input, context);
@@ -84,7 +70,7 @@ export async function askToStart(
 export async function showProposal(
   input: CommandInput<VerifyOption>,
   { reporter, estimate }: GuideContext,
-  { added, proposed }: Proposal,
+  added: readonly AddedOption[],
   country: { readonly isKnown: boolean },
 ): Promise<void> {
   const known = added.filter(([, value]) => value !== countryToFillIn);
@@ -93,10 +79,20 @@ export async function showProposal(
   const assumed =
     phone === undefined ? (['country', 'US'] as const) : (['country-from', phone] as const);
   const counting = country.isKnown ? known : [...known, assumed, ['email-country', 'US'] as const];
-  const counted = await estimate(counting, { isOffline: true }).catch((error: unknown) => {
+  const first = await estimate(counting, { isOffline: true }).catch((error: unknown) => {
     showCommand(added, input, reporter);
     throw error;
   });
+  const {
+    added: kept,
+    messages,
+    counted,
+  } = await chooseHistory(
+    first,
+    { added: counting, isCountryKnown: country.isKnown },
+    input,
+    estimate,
+  );
   const { countries } = counted.estimate;
   if (country.isKnown) {
     const isAsked = known.length < added.length;
@@ -105,35 +101,8 @@ export async function showProposal(
   }
   // Cells are shown to a person, never in a log.
   const more = counted.more.filter(({ event }) => event !== 'changed_cells');
-  const { history } = proposedHistory(counted, proposed, input);
-  reporter.report([...more, ...before(counted, history)]);
-  if (history !== undefined) {
-    added.push(['history', history]);
-    reporter.report([message('proposed_history', { history })]);
-  }
-  showCommand(added, input, reporter);
-}
-
-/** What to know before the command starts, which has the history that keeps the results. */
-function before(job: EstimatedJob, history: string | undefined): readonly Message[] {
-  const isKept = history !== undefined;
-  return job.before.map((each) =>
-    isKept && each.event === 'paid_again'
-      ? { ...each, fields: { ...each.fields, is_kept: true } }
-      : each,
-  );
-}
-
-/** What a run that is paid for keeps its results in, where no history is given. */
-function proposedHistory(
-  { estimate: { service } }: EstimatedJob,
-  proposed: string | undefined,
-  input: CommandInput<VerifyOption>,
-): { readonly beside: BesideOutput | undefined; readonly history: string | undefined } {
-  const { options } = input;
-  const output = proposed ?? options.text('output') ?? standard;
-  const beside = service === 'local' ? undefined : trialBeside(output, input);
-  return { beside, history: options.has('history') ? undefined : beside?.history };
+  reporter.report([...more, ...counted.before, ...messages]);
+  showCommand([...added, ...kept], input, reporter);
 }
 
 /** Counts what is sent; where rows have no country, asks for one and counts again. */
@@ -197,10 +166,6 @@ async function trialOf(
   return { added, output, credits: creditsOf(await estimate(added)) };
 }
 
-function creditsOf({ estimate: { email, phone } }: EstimatedJob): number {
-  return (email?.credits ?? 0) + (phone?.credits ?? 0);
-}
-
 async function startAsAnswered(
   {
     added,
@@ -232,11 +197,6 @@ async function startAsAnswered(
   }
   reporter.report([message('not_started', { is_interrupted: false })]);
   return exitCodes.usage;
-}
-
-/** Whether the history has results of the list: a trial would show nothing new. */
-function isTried({ estimate: { email, phone } }: EstimatedJob): boolean {
-  return [email, phone].some((each) => (each?.from_history ?? 0) > 0);
 }
 
 /** Whether Enter is not enough: for what is doubtful, paid again, or more than the account has. */
@@ -277,27 +237,6 @@ const manyRows = 1000;
 const trialRows = 100;
 /** Before the question; all follow at the end, by their number, and --dry-run has them. */
 const mostHints = 4;
-
-interface BesideOutput {
-  readonly output: string;
-  /** Keeps the trial's results, so that the full run does not pay for them again. */
-  readonly history: string;
-}
-
-/** @returns `undefined` where the output has no place for another file beside it */
-function trialBeside(output: string, from: Environment): BesideOutput | undefined {
-  const location = locationOf(output, from);
-  const { kind, path } = location;
-  const isNamed = kind === 'file' || listAt(location) === output;
-  if (isDatabase(location) || path === standard || !isNamed) return undefined;
-  const name = basename(path);
-  const ending = /\.[a-z]+(?:\.gz)?$/i.exec(name)?.[0] ?? '';
-  const stem = path.slice(0, path.length - ending.length);
-  return {
-    output: `${stem}.trial${ending}`,
-    history: `${kind === 'file' ? stem : basename(stem)}.history`,
-  };
-}
 
 /** The options with the detected ones added; those replace options of the same name. */
 export function withAdded<Name extends string>(

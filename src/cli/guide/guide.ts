@@ -89,7 +89,7 @@ export async function proposeFile(
     return context.verify([]);
   }
   const proposed = await propose(input, context.reporter);
-  return askToStart(input, context, { added: [['output', proposed]], proposed });
+  return askToStart(input, context, { added: [['output', proposed]] });
 }
 
 async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
@@ -146,9 +146,9 @@ export async function showGuide(
     ...(ofOthers === undefined ? [] : [['country', ofOthers] as const]),
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
-  if (isAsked) return askToStart(input, context, { added, proposed, fallback });
+  if (isAsked) return askToStart(input, context, { added, fallback });
   if (isReadOnce) showCommand(added, input, reporter);
-  else await showProposal(input, context, { added, proposed }, { isKnown: chosen !== undefined });
+  else await showProposal(input, context, added, { isKnown: chosen !== undefined });
   const isIncomplete = added.some(([, value]) => value === countryToFillIn);
   throw new ConfigurationError(
     `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${isIncomplete ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,

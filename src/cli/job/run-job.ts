@@ -126,7 +126,9 @@ export async function estimateJob(
     const unfinished = await unfinishedRun(estimate, stateDir);
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
     const paid = await findPaid();
-    const isReplaced = paid !== undefined && unfinished === undefined && addresses > 0;
+    const known = (estimate.email?.from_history ?? 0) + (estimate.phone?.from_history ?? 0);
+    const isReplaced =
+      paid !== undefined && unfinished === undefined && addresses > 0 && known === 0;
     const elsewhere = addresses > 0 ? await findElsewhere(stateDir) : [];
     const isDropped = options.has('fresh') && stateDir !== undefined;
     const old = isDropped ? await findStatus(stateDir) : undefined;

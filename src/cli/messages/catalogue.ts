@@ -245,10 +245,16 @@ export const catalogue = {
       `output: ${output}${exists ? ' (exists, will be replaced)' : ''}`,
   }),
   proposed_history: notice({
-    when: 'A history is proposed: it keeps the results, those of a trial too.',
-    example: { history: 'list.verified.history' },
-    sentence: ({ history }) =>
-      `history: ${history} (what it keeps, later runs do not pay for again)`,
+    when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those that stand beside the output or the list, the one with most is taken.',
+    example: { history: 'list.verified.history', known: 600, of: 640 },
+    variants: [{ known: 0 }],
+    sentence: ({ history, known, of }) =>
+      `history: ${history} (${known > 0 ? `it knows ${grouped(known)} of ${counted(of, 'address')}` : 'what it keeps, later runs do not pay for again'})`,
+  }),
+  history_not_counted: notice({
+    when: 'What a history beside the output or the list knows cannot be counted.',
+    example: { history: 'list.verified.history', message: 'another process uses the history' },
+    sentence: ({ history, message: why }) => `history ${history} is passed over: ${why}`,
   }),
   countries: notice({
     when: 'Rows cannot be sent for want of a country. `is_asked`: a country for them follows, or the question for one.',

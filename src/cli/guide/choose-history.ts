@@ -1,0 +1,144 @@
+import { basename, dirname, resolve } from 'node:path';
+import { isSluiceError } from '../../index.js';
+import { type CommandInput, type Environment } from '../command.js';
+import {
+  asWritten,
+  historiesIn,
+  isDatabase,
+  isTaken,
+  listAt,
+  locationOf,
+  pathOf,
+  resolvePath,
+  standard,
+} from '../endpoints/locations.js';
+import type { EstimatedJob } from '../job/run-job.js';
+import { errorText } from '../messages/describe-error.js';
+import { message, type Message } from '../messages/catalogue.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import type { GuideContext } from './ask-to-start.js';
+import type { AddedOption } from './choose-country.js';
+
+/** The list is read once for each: the latest are tried. */
+const mostHistories = 8;
+
+interface ChosenHistory {
+  /** What the command lacks. */
+  readonly added: readonly AddedOption[];
+  readonly messages: readonly Message[];
+  /** What a run with it would send. */
+  readonly counted: EstimatedJob;
+  /** The output of a trial, where there is room for one beside that of the list. */
+  readonly trial: string | undefined;
+}
+
+/**
+ * Chooses what a run that is paid for keeps its results in: of the histories in the folders of the output and
+ * the list the one that knows most of the addresses; a new one where none knows any.
+ *
+ * @param isCountryKnown whether what they know can be counted; else the latest of the service is taken
+ */
+export async function chooseHistory(
+  counted: EstimatedJob,
+  { added, isCountryKnown }: { added: readonly AddedOption[]; isCountryKnown: boolean },
+  input: CommandInput<VerifyOption>,
+  estimate: GuideContext['estimate'],
+): Promise<ChosenHistory> {
+  const { options, cwd } = input;
+  const output =
+    added.findLast(([name]) => name === 'output')?.[1] ?? options.text('output') ?? standard;
+  const isPaid = counted.estimate.service !== 'local' && output !== true;
+  const beside = isPaid ? filesBeside(output, input) : undefined;
+  const trial = beside?.output;
+  if (!beside || options.has('history')) return { added: [], messages: [], counted, trial };
+  const inTurn = [
+    ...((await isTaken(resolvePath(cwd, beside.history))) ? [beside.history] : []),
+    ...historiesBeside(beside.history, input),
+  ];
+  let best: { readonly history: string; readonly counted: EstimatedJob } | undefined;
+  const messages: Message[] = [];
+  for (const history of inTurn.slice(0, mostHistories)) {
+    try {
+      const tried = await estimate([...added, ['history', history]], { isOffline: true });
+      if (!best || knownTo(tried) > knownTo(best.counted)) best = { history, counted: tried };
+      if (creditsOf(tried) === 0) break;
+    } catch (error) {
+      // One of another service is of no use here.
+      if (history === beside.history || !isSluiceError(error)) throw error;
+      if (error.code !== 'state_mismatch')
+        messages.push(message('history_not_counted', { history, message: errorText(error) }));
+    }
+  }
+  const isUsed =
+    best && (!isCountryKnown || knownTo(best.counted) > 0 || best.history === beside.history);
+  const used = isUsed ? best : undefined;
+  const history = used?.history ?? beside.history;
+  const known = used ? knownTo(used.counted) : 0;
+  messages.push(message('proposed_history', { history, known, of: addressesOf(counted) }));
+  const { balance } = counted.estimate;
+  return {
+    added: [['history', history]],
+    messages,
+    counted: used
+      ? { ...used.counted, estimate: { ...used.counted.estimate, balance } }
+      : { ...counted, before: counted.before.map(keptNow) },
+    trial,
+  };
+}
+
+/** A new history keeps what is paid for again. */
+function keptNow(each: Message): Message {
+  return each.event === 'paid_again'
+    ? { ...each, fields: { ...each.fields, is_kept: true } }
+    : each;
+}
+
+/** The others beside the output and the list: the latest first. */
+function historiesBeside(own: string, input: CommandInput<VerifyOption>): readonly string[] {
+  const { cwd, positionals } = input;
+  const lists = positionals.map((path) => pathOf(locationOf(path, input)));
+  const folders = [own, ...lists].flatMap((path) => {
+    const folder = path === undefined || path === standard ? undefined : dirname(path);
+    return folder === undefined ? [] : [[resolve(cwd, folder), folder] as const];
+  });
+  return [...new Map(folders).values()]
+    .flatMap((folder) => historiesIn(resolvePath(cwd, folder)))
+    .filter(({ path }) => resolve(cwd, path) !== resolve(cwd, own))
+    .toSorted((one, other) => other.changedMs - one.changedMs)
+    .map(({ path }) => asWritten(cwd, path));
+}
+
+/** Of the addresses of a list those that a history has results of. */
+export function knownTo({ estimate: { email, phone } }: EstimatedJob): number {
+  return (email?.from_history ?? 0) + (phone?.from_history ?? 0);
+}
+
+function addressesOf({ estimate: { email, phone } }: EstimatedJob): number {
+  return (email?.addresses ?? 0) + (phone?.addresses ?? 0);
+}
+
+export function creditsOf({ estimate: { email, phone } }: EstimatedJob): number {
+  return (email?.credits ?? 0) + (phone?.credits ?? 0);
+}
+
+interface FilesBeside {
+  /** Of a trial. */
+  readonly output: string;
+  /** Keeps the trial's results, so that the full run does not pay for them again. */
+  readonly history: string;
+}
+
+/** @returns `undefined` where the output has no place for another file beside it */
+function filesBeside(output: string, from: Environment): FilesBeside | undefined {
+  const location = locationOf(output, from);
+  const { kind, path } = location;
+  const isNamed = kind === 'file' || listAt(location) === output;
+  if (isDatabase(location) || path === standard || !isNamed) return undefined;
+  const name = basename(path);
+  const ending = /\.[a-z]+(?:\.gz)?$/i.exec(name)?.[0] ?? '';
+  const stem = path.slice(0, path.length - ending.length);
+  return {
+    output: `${stem}.trial${ending}`,
+    history: `${kind === 'file' ? stem : basename(stem)}.history`,
+  };
+}
