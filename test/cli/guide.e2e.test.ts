@@ -199,6 +199,29 @@ describe('a list with an unfinished run that has paid', () => {
   });
 });
 
+describe('an unfinished run with a limit', () => {
+  it('is resumed with it where it is not used up', async () => {
+    const { service } = await withService({ emailCredits: 1 });
+    await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
+    const env = connectTo(service);
+    const begun = ['--email', 'mail', '--country', 'US', '--batch-size', '1'];
+    const stopped = await runInProcess(
+      ['verify', 'list.csv', ...begun, '--max-credits', '2', '-o', 'list.verified.csv'],
+      { cwd: folder, env },
+    );
+    expect(stopped.code, stopped.stderr).toBe(5);
+    const resumed = await answerInProcess(['verify', 'list.csv', '--country', 'US'], {
+      cwd: folder,
+      env,
+      answers: [
+        [/--max-credits 2.*email credits?\. Resume it\? \[Y\/n\]/s, 'n\r'],
+        [/Start/, 'n\r'],
+      ],
+    });
+    expect(resumed.code, resumed.seen).toBe(2);
+  });
+});
+
 describe('--keep over several columns', () => {
   const list = 'mail,phone\ngood1@sluice.test,+12025550143\ngood2@sluice.test,\n';
   const named = ['verify', 'list.csv', '--email', 'mail', '--phone', 'phone', '--country', 'US'];

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isSluiceError } from '../../index.js';
-import { type CommandInput, type Environment } from '../command.js';
+import type { CommandInput, Environment } from '../command.js';
 import {
   asWritten,
   historiesIn,

@@ -270,13 +270,23 @@ async function paidRunOf(
 ): Promise<PaidRun | undefined> {
   const paid = describeCredits(status.launchedCredits);
   if (paid === undefined) return undefined;
-  const begunWith = (await optionsOfRun(status.stateDir)) ?? {};
+  const { 'max-credits': most, ...begunWith } = (await optionsOfRun(status.stateDir)) ?? {};
   const lacksSuppressList = begunWith['suppress'] === null && !options.has('suppress');
-  const open = describeCredits(status.openCredits);
-  const isUnlimited = open !== undefined && !options.has('max-credits');
-  const more = isUnlimited ? `, and may pay ${open} more: add --max-credits for a limit` : '';
+  const { openCredits, launchedCredits } = status;
+  const open = describeCredits(openCredits);
+  // One that the next batch does not fit would stop the run again at once.
+  const openBatches = Math.max(status.batches - status.done - status.running, 1);
+  const isLeft = (['email', 'phone'] as const).some((type) => {
+    const next = Math.ceil(openCredits[type] / openBatches);
+    return typeof most === 'number' && next > 0 && launchedCredits[type] + next <= most;
+  });
+  const isUnlimited = open !== undefined && !options.has('max-credits') && !isLeft;
+  const usedUp = typeof most === 'number' ? `, is at the end of its --max-credits ${most}` : '';
+  const more = isUnlimited
+    ? `${usedUp}, and may pay ${open} more: add --max-credits for a limit`
+    : '';
   return {
-    added: givenAgain(begunWith),
+    added: givenAgain(isLeft ? { ...begunWith, 'max-credits': most } : begunWith),
     ...(lacksSuppressList && {
       refusal: `the unfinished run of ${startText(status.startedAt)} has paid ${paid}, and began with --suppress: give the same list again to resume it; nothing was sent`,
     }),

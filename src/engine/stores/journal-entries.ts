@@ -117,6 +117,8 @@ const runEntry = z.object({
   keepsBudget: z.boolean().optional(),
   /** The file of the history that it began with. */
   history: z.string().optional(),
+  /** The `maxCredits` that it began with: a process that resumes it may have another. */
+  maxCredits: count.optional(),
   /** The files of the suppress lists that it began with, where all were files. */
   suppress: z.array(z.string()).optional(),
   /** Its id in outputs, where that is the id of the run that it replaced. */

@@ -84,11 +84,12 @@ export type RecordedOptions = Readonly<Record<string, unknown>>;
 export async function optionsOfRun(stateDir: string): Promise<RecordedOptions | undefined> {
   const run = (await readRunState(systemFiles, stateDir))?.run;
   if (!run) return undefined;
-  const { decides, writes, history, suppress } = run;
+  const { decides, writes, history, suppress, maxCredits } = run;
   return {
     ...decides,
     ...writes,
     ...(history !== undefined && { history }),
+    ...(maxCredits !== undefined && { 'max-credits': maxCredits }),
     ...(decides['suppress'] !== undefined && { suppress: suppress ?? null }),
   };
 }

@@ -36,10 +36,11 @@ export async function beginRun(
   } = {},
 ): Promise<RunEntry> {
   const place = await store.place();
-  const { suppressFiles } = options;
+  const { suppressFiles, maxCredits } = options;
   const entry = {
     ...(await newRun(client, options)),
     ...(suppressFiles && { suppress: [...suppressFiles] }),
+    ...(maxCredits !== undefined && { maxCredits }),
     ...(place && { place }),
     ...given,
   };
