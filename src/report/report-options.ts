@@ -47,6 +47,8 @@ export const reportOptionShape: OptionShape<RunReportsOptions> = {
 
 /** A stopped run, besides the reason. */
 export interface StoppedOptions {
+  /** Its service, where neither its state nor its store knows it. @default unknown */
+  readonly service?: string | undefined;
   readonly input: string;
   readonly output: string;
   /** Its state directory. @default none */

@@ -245,7 +245,7 @@ export class RunReports {
       stopped: true,
       input,
       output,
-      service: run?.status.service ?? null,
+      service: run?.status.service ?? options.service ?? null,
       rows: run?.status.rows ?? null,
       ...end,
       next,

@@ -276,6 +276,7 @@ async function reportStopped(
     input,
     output,
     noMoreOpenThan,
+    service: run.serviceBefore,
     ...whatIsKept(run, launched),
   });
   const isUsage = exitCode === exitCodes.usage;

@@ -20,6 +20,7 @@ import {
 } from './paid-again.js';
 import { createEnd, type JobEnd, type RunParts } from './job-end.js';
 import { askAboutColumns } from './questions.js';
+import { refuseUnmeant } from './refuse-unmeant.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { isHistoryNew, openHistory } from '../options/store-options.js';
@@ -93,7 +94,7 @@ export async function prepareJob(
   const from = await findInputs(input.positionals, input);
   const outputs = await findOutputs(from, to, { input, reports });
   const target = withEngine(await chooseTarget(options, input.env), input);
-  refuseUnmeant(target, to);
+  await refuseUnmeant(target, to, input, run);
   refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, input);
   const { sink, maxUnknown } = await keepOutput(ends.sink, { from, to }, input);
@@ -237,15 +238,6 @@ async function refuseSuppressed(
       );
     }
   }
-}
-
-/** A missing variable must not bring the local service's verdicts into a database. */
-function refuseUnmeant(target: Target, to: Location): void {
-  if (!isDatabase(to) || target.kind !== 'local' || target.isOnPurpose) return;
-  throw new ConfigurationError(
-    'no base URL is given, and the verdicts of the local service go into a database only with --local: set SLUICE_BASE_URL and SLUICE_API_KEY, or add --local',
-    { option: 'baseUrl', fault: 'missing' },
-  );
 }
 
 /** Adds the network engine to the local service, where asked for: this machine makes the queries. */

@@ -249,6 +249,8 @@ export interface RunState {
   store?: SharedStore | undefined;
   /** Whether it has begun: before, it has nothing to lose. */
   isBegun?: boolean;
+  /** The service of the run before, where this one names none. */
+  serviceBefore?: string;
   /** Whether no state is kept. */
   isStreaming?: boolean;
   noMoreOpenThan?: FilePermissions | undefined;

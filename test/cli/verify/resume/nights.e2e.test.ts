@@ -134,6 +134,13 @@ describe('a list that has lost its rows', () => {
     expect(summary).toMatchObject({ next: lost[0]?.['message'], advice: [lost[0]?.['message']] });
     // There is nothing more to lose.
     expect((await verify('--quiet')).stderr).toBe('');
+    // Whoever loses the environment gets no other verdicts in place of paid ones, on the next night either.
+    for (const night of ['this', 'next']) {
+      const unnamed = await runInProcess(args, { cwd: folder });
+      expect(unnamed.code, night).toBe(2);
+      expect(eventsOf(unnamed, 'error')).toMatchObject([{ fault: 'missing' }]);
+    }
+    expect((await runInProcess([...args, '--local'], { cwd: folder })).code).toBe(0);
   });
 
   it('is warned of each night beside the runs before, and has no share of unknown results', async () => {

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { ConfigurationError, History } from '../../index.js';
+import { isObject } from '../../platform/check-options.js';
+import type { CommandInput } from '../command.js';
+import type { Target } from '../connect.js';
+import { stateDirectoryOf } from '../endpoints/list-ends.js';
+import {
+  historiesIn,
+  isDatabase,
+  type Location,
+  pathOf,
+  standard,
+} from '../endpoints/locations.js';
+import type { RunState } from '../messages/end-messages.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { findStatus } from './questions.js';
+
+/** A missing variable must not bring the local service's verdicts into a database, or in place of paid ones. */
+export async function refuseUnmeant(
+  target: Target,
+  to: Location,
+  input: CommandInput<VerifyOption>,
+  run: RunState,
+): Promise<void> {
+  if (target.kind !== 'local' || target.isOnPurpose) return;
+  const paid = isDatabase(to) ? undefined : await serviceBefore(to, input);
+  if (!isDatabase(to) && paid === undefined) return;
+  // The summary of this night keeps it for the next one.
+  if (paid) run.serviceBefore = paid.service;
+  const why = paid
+    ? `${paid.file} is of a run with ${paid.service}: verdicts of the local service replace its results only with --local`
+    : 'the verdicts of the local service go into a database only with --local';
+  throw new ConfigurationError(
+    `no base URL is given, and ${why}: set SLUICE_BASE_URL and SLUICE_API_KEY, or add --local`,
+    { option: 'baseUrl', fault: 'missing' },
+  );
+}
+
+/** The service of the run before, where its summary, its state or the history named after the output has it. */
+async function serviceBefore(
+  to: Location,
+  input: CommandInput<VerifyOption>,
+): Promise<{ readonly file: string; readonly service: string } | undefined> {
+  const summary = input.options.text('summary');
+  const stateDir = stateDirectoryOf(to, input);
+  const history = historyBeside(to);
+  const found: readonly (readonly [string | undefined, () => Promise<unknown>])[] = [
+    [summary === standard ? undefined : summary, async () => summaryService(summary)],
+    [stateDir, async () => finishedService(stateDir ?? '')],
+    [history, async () => historyService(history ?? '')],
+  ];
+  for (const [file, serviceOf] of found) {
+    const service = file === undefined ? undefined : await serviceOf().catch(() => undefined);
+    if (file !== undefined && typeof service === 'string' && /^https?:/.test(service)) {
+      return { file, service };
+    }
+  }
+  return undefined;
+}
+
+/** An unfinished run refuses another service itself. */
+async function finishedService(stateDir: string): Promise<string | undefined> {
+  const status = await findStatus(stateDir);
+  return status?.isFinished === true ? status.service : undefined;
+}
+
+async function summaryService(path = ''): Promise<unknown> {
+  const summary: unknown = JSON.parse(await readFile(path, 'utf8'));
+  return isObject(summary) ? summary['service'] : undefined;
+}
+
+function historyBeside(to: Location): string | undefined {
+  const path = pathOf(to);
+  if (path === undefined || path === standard) return undefined;
+  const name = basename(path).replace(/\.[a-z]+(?:\.gz)?$/i, '.history');
+  return historiesIn(dirname(path)).find((found) => basename(found.path) === name)?.path;
+}
+
+async function historyService(path: string): Promise<string> {
+  const history = await History.open({ path });
+  await history.close();
+  return history.service;
+}
