@@ -42,7 +42,6 @@ import {
   filesAmong,
   findInputs,
   pathOf,
-  isDatabase,
   locationOf,
   type Location,
   standard,
