@@ -10,16 +10,12 @@ import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
-import { chooseHistory, creditsOf, knownTo } from './choose-history.js';
+import { chooseHistory, creditsOf, type EstimateWith, knownTo } from './choose-history.js';
 
 export interface GuideContext {
   readonly reporter: Reporter;
   readonly person: Person;
-  /** @param how whether the service is asked for the balance. @default it is */
-  readonly estimate: (
-    added: readonly AddedOption[],
-    how?: { readonly isOffline: boolean },
-  ) => Promise<EstimatedJob>;
+  readonly estimate: EstimateWith;
   readonly verify: (added: readonly AddedOption[]) => Promise<number>;
 }
 

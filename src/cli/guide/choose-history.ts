@@ -16,8 +16,13 @@ import type { EstimatedJob } from '../job/run-job.js';
 import { errorText } from '../messages/describe-error.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import type { GuideContext } from './ask-to-start.js';
 import type { AddedOption } from './choose-country.js';
+
+/** @param how whether the service is asked for the balance. @default it is */
+export type EstimateWith = (
+  added: readonly AddedOption[],
+  how?: { readonly isOffline: boolean },
+) => Promise<EstimatedJob>;
 
 /** The list is read once for each: the latest are tried. */
 const mostHistories = 8;
@@ -42,7 +47,7 @@ export async function chooseHistory(
   counted: EstimatedJob,
   { added, isCountryKnown }: { added: readonly AddedOption[]; isCountryKnown: boolean },
   input: CommandInput<VerifyOption>,
-  estimate: GuideContext['estimate'],
+  estimate: EstimateWith,
 ): Promise<ChosenHistory> {
   const { options, cwd } = input;
   const output =
