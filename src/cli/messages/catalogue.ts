@@ -245,7 +245,7 @@ export const catalogue = {
       `output: ${output}${exists ? ' (exists, will be replaced)' : ''}`,
   }),
   proposed_history: notice({
-    when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those that stand beside the output or the list, the one with most is taken.',
+    when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those beside the output or the list, the one with most is taken.',
     example: { history: 'list.verified.history', known: 600, of: 640 },
     variants: [{ known: 0 }],
     sentence: ({ history, known, of }) =>
