@@ -732,9 +732,13 @@ export const catalogue = {
     sentence: ({ message }) => `stopped: ${message}; unfinished addresses are written as failed`,
   }),
   left_behind: warning({
-    when: 'Uploads stay on the service.',
-    example: { names: [batch.name] },
-    sentence: ({ names }) => `left on the service: ${names.join(', ')}`,
+    when: 'Uploads stay on the service, or may: of some, every answer was lost.',
+    example: { names: [batch.name], is_confirmed: true },
+    variants: [{ is_confirmed: false }],
+    sentence: ({ names, is_confirmed: isConfirmed }) =>
+      isConfirmed
+        ? `left on the service: ${names.join(', ')}`
+        : `not confirmed, and may be left on the service: ${names.join(', ')} (sluice batch list shows what is there)`,
   }),
   writing: info({
     when: 'While the output is written, every minute at most.',

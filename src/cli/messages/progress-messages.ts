@@ -72,7 +72,7 @@ export function progressMessage(
     case 'stopped':
       return message('stopped', pick(progress.error, 'code', 'message'));
     case 'left_behind':
-      return message('left_behind', { names: progress.names });
+      return message('left_behind', { names: progress.names, is_confirmed: progress.isConfirmed });
     case 'older_state': {
       // Two processes on copies of one state can pay for each other's batches.
       const { isCopied, learned, unused } = progress;

@@ -15,6 +15,8 @@ export interface DrivenBatch {
   readonly exported?: ComparedExport | undefined;
   /** As in `BatchProgress`. */
   readonly replacedCharge?: Charge | null | undefined;
+  /** As in `BatchProgress`. */
+  readonly unconfirmed?: readonly string[] | undefined;
   readonly times: BatchTimes;
 }
 
@@ -51,6 +53,22 @@ export function withKnown(driven: DrivenBatch, state: BatchState): DrivenBatch {
   };
 }
 
+/**
+ * Names of the uploads of a batch that nothing has confirmed: the service may have them, and list them later.
+ *
+ * @param before what was known before the state
+ */
+export function unconfirmedUploads(
+  before: Pick<DrivenBatch, 'state' | 'name' | 'unconfirmed'> | undefined,
+  state: BatchState,
+): readonly string[] | undefined {
+  if (before?.state.stage !== 'uploading' || before.name === undefined) return before?.unconfirmed;
+  const isGivenUp =
+    state.attempt > before.state.attempt ||
+    (state.stage === 'failed' && state.reason === 'upload_error');
+  return isGivenUp ? [...(before.unconfirmed ?? []), before.name] : before.unconfirmed;
+}
+
 /** The latest state of every batch and part. */
 export class BatchLog {
   /** By label. */
@@ -72,6 +90,7 @@ export class BatchLog {
       charge: charge ?? before?.charge,
       exported: exported ?? before?.exported,
       replacedCharge: replacedCharge === undefined ? before?.replacedCharge : replacedCharge,
+      unconfirmed: unconfirmedUploads(before, state),
       times: noteTime(before?.times ?? noTimes, state, at),
     };
   }

@@ -101,6 +101,8 @@ export interface BatchProgress {
    * such uploads.
    */
   readonly replacedCharge?: Charge | null | undefined;
+  /** Names of its earlier uploads whose answer was lost, and which the list did not show. Absent without any. */
+  readonly unconfirmed?: readonly string[] | undefined;
 }
 
 /** A change of a batch, as a run or stream reports it. */

@@ -212,7 +212,8 @@ async function flow(
       log.note(progress, new Date().toISOString());
       onProgress?.(batchStage(progress));
     },
-    onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
+    onLeftBehind: (names, isConfirmed = true) =>
+      options.onProgress?.({ stage: 'left_behind', names, isConfirmed }),
   });
   const rowsIn = counted(reading.chunks, (length) => {
     rowsRead += length;

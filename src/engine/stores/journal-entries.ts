@@ -227,6 +227,8 @@ const batchEntry = z.object({
   charge: charge.nullable(),
   /** Cost of launched uploads before this one; `null` where unknown. */
   replacedCharge: charge.nullable().optional(),
+  /** Names of its uploads that nothing has confirmed; absent without any. */
+  unconfirmed: z.array(z.string()).readonly().optional(),
   /** Content of its latest complete export. */
   exported: z
     .object({
@@ -254,7 +256,7 @@ export type PartEntry = z.infer<typeof partEntry>;
 
 /** @param at when it became known */
 export function batchEntryOf(
-  { batch, state, name, charge: cost, exported, replacedCharge }: BatchProgress,
+  { batch, state, name, charge: cost, exported, replacedCharge, unconfirmed }: BatchProgress,
   at: string,
 ): BatchEntry | PartEntry {
   const entry = {
@@ -263,6 +265,7 @@ export function batchEntryOf(
     name,
     charge: cost ?? null,
     ...(replacedCharge !== undefined && { replacedCharge }),
+    ...(unconfirmed && { unconfirmed }),
     ...(exported && { exported }),
     at,
   };

@@ -3,17 +3,20 @@ import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/promises.js';
 import { type BatchState, mayHaveLaunched } from '../batches/batch-state.js';
 import { type Batch, batchLabel, uuidKey } from '../batches/batch.js';
+import { unconfirmedUploads } from '../batches/batch-log.js';
 import type { BatchProgress } from '../batches/claim.js';
 import {
   deleteCutOff,
   deleteOrphans,
   isInDoubt,
   type LeftBatch,
+  type LeftUploads,
   mayHaveOrphans,
   namesInDoubt,
 } from '../batches/uploads/delete-orphans.js';
 import { deleteBatch, deleteUnwanted, longestCheckMs } from '../batches/uploads/delete-uploads.js';
 import type { SettledParcel } from './parcel.js';
+import type { DriveBatchesOptions } from './stream-options.js';
 
 interface SettledDeletionsOptions {
   readonly service: VerificationService;
@@ -114,14 +117,13 @@ interface StreamUploadsOptions {
   readonly service: VerificationService;
   readonly runId: string;
   readonly clock: Clock;
-  /** Called with the names of uploads that may be left. */
-  readonly onLeftBehind: ((names: readonly string[]) => void) | undefined;
+  /** As of `verify()`. */
+  readonly onLeftBehind: DriveBatchesOptions['onLeftBehind'];
 }
 
 interface SentBatch extends LeftBatch {
   /** Name of its latest upload. */
   readonly sentAs: string;
-  readonly unanswered: readonly string[];
 }
 
 /** The uploads that a stream has not launched: at its end they are useless, and personal data. */
@@ -143,26 +145,19 @@ export class StreamUploads {
   note({ batch, state, name: sentAs }: BatchProgress): void {
     const label = batchLabel(batch);
     const before = this.#underWay.get(label);
-    const { attempt } = state;
-    const isUnanswered =
-      before?.state.stage === 'uploading' &&
-      before.state.looks > 0 &&
-      attempt > before.state.attempt;
-    const unanswered = isUnanswered
-      ? [...before.unanswered, before.sentAs]
-      : (before?.unanswered ?? []);
+    const unconfirmed = unconfirmedUploads(before && { ...before, name: before.sentAs }, state);
     // The name of an earlier upload is unknown here.
-    const name = attempt === 1 ? sentAs : undefined;
-    this.#underWay.set(label, { batch, state, name, sentAs, unanswered });
+    const name = state.attempt === 1 ? sentAs : undefined;
+    this.#underWay.set(label, { batch, state, name, sentAs, unconfirmed });
   }
 
   /** Nothing more is done for the batch. */
   leave(batch: Batch, state: BatchState): void {
     const label = batchLabel(batch);
-    const { name, unanswered } = this.#underWay.get(label) ?? {};
+    const { name, unconfirmed } = this.#underWay.get(label) ?? {};
     this.#underWay.delete(label);
     if (mayHaveOrphans(state, true) || isInDoubt(state)) {
-      this.#left.push({ batch, state, name, unanswered });
+      this.#left.push({ batch, state, name, unconfirmed });
     }
   }
 
@@ -185,10 +180,10 @@ export class StreamUploads {
     return [...this.#left, ...this.#underWay.values()];
   }
 
-  /** @param kept names of unlaunched uploads that may still be there */
-  #report(kept: readonly string[]): void {
-    const names = [...kept, ...namesInDoubt(this.#all(), this.#options.runId)];
+  #report({ left, unconfirmed }: LeftUploads): void {
+    const names = [...left, ...namesInDoubt(this.#all(), this.#options.runId)];
     this.#left = [];
-    if (names.length > 0) this.#options.onLeftBehind?.(names);
+    if (names.length > 0) this.#options.onLeftBehind?.(names, true);
+    if (unconfirmed.length > 0) this.#options.onLeftBehind?.(unconfirmed, false);
   }
 }

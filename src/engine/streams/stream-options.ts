@@ -86,11 +86,12 @@ export interface DriveBatchesOptions extends DriveSettings {
   readonly onBatch?: ((progress: BatchProgress) => void) | undefined;
   /**
    * Called at the end with the names of useless uploads that could not be deleted: their answers were lost,
-   * or they were never launched. A stream that is destroyed or aborted tries for at most ten seconds, and
-   * calls before it is closed.
+   * or they were never launched. Those that nothing has confirmed come in a call of their own, with
+   * `isConfirmed` false: the service may have them. A stream that is destroyed or aborted tries for at most
+   * ten seconds, and calls before it is closed.
    * @default nothing is called
    */
-  readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
+  readonly onLeftBehind?: ((names: readonly string[], isConfirmed?: boolean) => void) | undefined;
   /** Fetches the results of a finished batch. @default keeps the export's bytes in memory */
   readonly collect?: ((batch: Batch, open: ExportOpener) => Promise<MatchedExport>) | undefined;
 }

@@ -74,7 +74,7 @@ describe('what is said of a run', () => {
 
   it('holds no word that steers a terminal', () => {
     const { reporter, printed } = reporterTo({});
-    reporter.progress({ stage: 'left_behind', names: ['a\u001b[2Jname'] });
+    reporter.progress({ stage: 'left_behind', names: ['a\u001b[2Jname'], isConfirmed: true });
     expect(printed()).toMatch(/^sluice: warning: .*a\\u001b\[2Jname\n$/);
   });
 

@@ -22,8 +22,15 @@ export interface LeftBatch {
   readonly state: BatchState;
   /** Name of its elected or latest upload, where known. */
   readonly name?: string | undefined;
-  /** Names of uploads that were not answered and not listed: the service may list them later. */
-  readonly unanswered?: readonly string[] | undefined;
+  /** Names of its uploads that nothing has confirmed: the service may list them later. */
+  readonly unconfirmed?: readonly string[] | undefined;
+}
+
+/** Names of useless uploads that were not deleted. */
+export interface LeftUploads {
+  readonly left: readonly string[];
+  /** Those that the list does not show: they may be there all the same. */
+  readonly unconfirmed: readonly string[];
 }
 
 /**
@@ -48,7 +55,7 @@ export function mayHaveOrphans(
  * Launched ones stay, whoever launched them.
  *
  * @param batches the batches that may have orphans; with `hasSurplus` all of the run
- * @returns the names of those that may still be there
+ * @returns those that may still be there
  * @throws the signal's reason
  */
 export async function deleteOrphans(
@@ -67,11 +74,11 @@ export async function deleteOrphans(
     /** Keys of the uuids that the service says to have deleted: whether that is true, its list shows. */
     readonly deleted?: ReadonlySet<string>;
   } & ListOptions,
-): Promise<readonly string[]> {
+): Promise<LeftUploads> {
   const { isGivenUp, hasSurplus, keepsFailed = false, isCutOff = false } = options;
   const { deleted = new Set() } = options;
   const suspects = batches.filter(({ state }) => mayHaveOrphans(state, isGivenUp, keepsFailed));
-  if (!hasSurplus && suspects.length + deleted.size === 0) return [];
+  if (!hasSurplus && suspects.length + deleted.size === 0) return { left: [], unconfirmed: [] };
   /** By label: the upload that stays. */
   const kept = new Map(
     batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp, keepsFailed)]),
@@ -94,11 +101,11 @@ export async function deleteOrphans(
   const left = await deleteUnwanted(service, isUnwanted, read, unread, isDeleted);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
-  const unanswered = suspects
-    .flatMap(({ unanswered: names = [] }) => names)
+  const lost = suspects
+    .flatMap(({ unconfirmed = [] }) => unconfirmed)
     .filter((name) => !listed.has(name));
-  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...unanswered];
-  return [...left, ...unseen.filter((name) => !left.includes(name))];
+  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...lost];
+  return { left, unconfirmed: unseen.filter((name) => !left.includes(name)) };
 }
 
 /**
@@ -107,7 +114,7 @@ export async function deleteOrphans(
  * searched a few times.
  *
  * @param left the remaining batches once no request is under way
- * @returns the names of those that may still be there
+ * @returns those that may still be there
  */
 export async function deleteCutOff(
   service: Deleting,
@@ -118,7 +125,7 @@ export async function deleteCutOff(
     deadlineMs: ms,
     idle,
   }: Omit<ListOptions, 'signal'> & { readonly idle: () => Promise<unknown> },
-): Promise<readonly string[]> {
+): Promise<LeftUploads> {
   const suspects = (): readonly LeftBatch[] =>
     left().filter(({ state }) => mayHaveOrphans(state, true));
   let isWorthAnotherTry = false;
@@ -131,7 +138,7 @@ export async function deleteCutOff(
       return answer;
     },
   };
-  let names: readonly string[] | undefined;
+  let end: LeftUploads | undefined;
   const work = async (signal: AbortSignal): Promise<void> => {
     await orAborted(idle(), signal);
     const found = suspects();
@@ -140,15 +147,15 @@ export async function deleteCutOff(
     const options = { ...which, signal, clock, deadlineMs: ms };
     for (let pauseMs = 50; ; pauseMs *= 2) {
       isWorthAnotherTry = isCutOff && pauseMs < 400;
-      names = await orAborted(deleteOrphans(watched, runId, found, options), signal);
-      if (names.length === 0 || !isWorthAnotherTry) return;
+      end = await orAborted(deleteOrphans(watched, runId, found, options), signal);
+      if (end.left.length + end.unconfirmed.length === 0 || !isWorthAnotherTry) return;
       await clock.sleep(pauseMs, signal);
     }
   };
   const toError = (): Error => new DeadlineError(`not all was deleted within ${ms} ms`);
   // Its failure is dropped: the work has ended for a reason of its own.
   await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
-  return names ?? namesOf(suspects(), runId);
+  return end ?? { left: namesOf(suspects(), runId), unconfirmed: [] };
 }
 
 /** Names of batches whose launch was requested with an unknown result: none is deleted. */

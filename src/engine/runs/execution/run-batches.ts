@@ -171,9 +171,9 @@ export class RunBatches {
     const entry = entryOf(store.state, batch);
     const times = store.state.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
-      const { state, name, exported, replacedCharge } = entry;
+      const { state, name, exported, replacedCharge, unconfirmed } = entry;
       const charge = entry.charge ?? undefined;
-      const driven = { batch, state, name, charge, exported, replacedCharge };
+      const driven = { batch, state, name, charge, exported, replacedCharge, unconfirmed };
       const isNew = this.log.state(batch).stage !== state.stage;
       this.#onRecalled(batch, state, name);
       this.log.recall({ ...driven, times });
@@ -237,7 +237,7 @@ export class RunBatches {
   async #record(claim: RunClaim, progress: BatchProgress): Promise<void> {
     const at = this.now();
     const driven = this.log.withBefore(progress, at);
-    const { charge, exported, replacedCharge } = driven;
+    const { charge, exported, replacedCharge, unconfirmed } = driven;
     const { batch, state } = progress;
     if (state.stage === 'launching') {
       const { run, store } = this.#options;
@@ -245,7 +245,7 @@ export class RunBatches {
       const note = { batchUuid: state.uuid, history, owner: this, run: store.path };
       await noteLaunch(batch, note);
     }
-    await claim.record({ ...progress, charge, exported, replacedCharge }, at);
+    await claim.record({ ...progress, charge, exported, replacedCharge, unconfirmed }, at);
     this.log.recall(driven);
     this.#options.run.onProgress?.(batchStage(progress));
   }
@@ -285,6 +285,7 @@ export class RunBatches {
       charge: entry?.charge ?? undefined,
       exported: entry?.exported,
       replacedCharge: entry?.replacedCharge,
+      unconfirmed: entry?.unconfirmed,
       times,
     };
     const driven = { ...withKnown(found, state), name };

@@ -1,8 +1,13 @@
+import { bounds } from '../../../client/batch-bounds.js';
 import type { CallOptions } from '../../../client/client-options.js';
 import type { BatchLog } from '../../batches/batch-log.js';
 import type { BatchState } from '../../batches/batch-state.js';
 import { type Batch, parseBatchName, uuidKey } from '../../batches/batch.js';
-import { deleteOrphans, mayHaveOrphans } from '../../batches/uploads/delete-orphans.js';
+import {
+  deleteOrphans,
+  type LeftUploads,
+  mayHaveOrphans,
+} from '../../batches/uploads/delete-orphans.js';
 import { deleteBatch, deleteUnwanted } from '../../batches/uploads/delete-uploads.js';
 import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
@@ -31,6 +36,8 @@ export class RunDeletions {
   readonly #drive: BatchPool;
   /** Names of useless uploads that could not be deleted. */
   readonly #left: string[] = [];
+  /** Names of uploads that nothing has confirmed, and that the list does not show. */
+  readonly #unconfirmed: string[] = [];
   /** Exported batches that could not be deleted at once: retried when all are collected. */
   readonly #undeleted: ExportedBatch[] = [];
   #refusedInRow = 0;
@@ -67,27 +74,37 @@ export class RunDeletions {
   /**
    * Deletes the uploads of the run that nothing waits for.
    *
-   * @param options.isGivenUp whether no process goes on with what was not launched
-   * @param options.hasSurplus whether uploads of other processes are there. @default what the list showed
+   * @param isGivenUp whether no process goes on with what was not launched, or looks for it
    */
-  async deleteOrphans({
-    isGivenUp,
-    hasSurplus,
-  }: {
-    readonly isGivenUp: boolean;
-    readonly hasSurplus?: boolean;
-  }): Promise<void> {
+  async deleteOrphans(isGivenUp: boolean): Promise<void> {
+    const { clock, signal, pollIntervalMs = defaults.pollIntervalMs } = this.#options.run;
+    let end = await this.#deleteOrphans(isGivenUp);
+    if (isGivenUp && end.unconfirmed.length > 0) {
+      this.#left.push(...end.left);
+      await clock.sleep(pollIntervalMs * bounds.looksForMissingUpload, signal);
+      end = await this.#deleteOrphans(isGivenUp);
+    }
+    this.#left.push(...end.left);
+    this.#unconfirmed.push(...end.unconfirmed);
+  }
+
+  /** The same of a run in whose place another begins: that one names what nothing has confirmed. */
+  async deleteReplaced(): Promise<void> {
+    const { left } = await this.#deleteOrphans(true, true);
+    this.#left.push(...left);
+  }
+
+  /** @param hasSurplus whether uploads of other processes are there. @default what the list showed */
+  async #deleteOrphans(isGivenUp: boolean, hasSurplus?: boolean): Promise<LeftUploads> {
     const { client, reconciliation, run } = this.#options;
-    const names = await deleteOrphans(client, reconciliation.runId, this.#log.batches(), {
+    return deleteOrphans(client, reconciliation.runId, this.#log.batches(), {
       isGivenUp,
       hasSurplus: hasSurplus ?? reconciliation.hasSurplus(this.#log.uuids()),
       ...this.#patience,
       keepsFailed: !isGivenUp && run.deleteBatches !== true,
       deleted: this.#deleted,
     });
-    this.#left.push(...names);
   }
-
   /**
    * Deletes uploads of the runs in whose place another began: their answers were lost, and they came after
    * the others of their run were deleted. What the list shows beside them of the run itself goes too. Of a
@@ -103,15 +120,22 @@ export class RunDeletions {
       .map(({ run }) => run.id);
     if (ids.length === 0) return;
     const used = new Set([...uuidsOf(earlier), ...this.#log.uuids()].map(uuidKey));
+    const entries = earlier.flatMap(({ batches }) => [...batches.values()]);
+    const unconfirmed = new Set(entries.flatMap(({ unconfirmed: names = [] }) => names));
     const names = await deleteUnwanted(
       client,
-      ({ name, batch_uuid: uuid }) =>
-        !used.has(uuidKey(uuid)) &&
-        [...ids, reconciliation.runId].some((id) => parseBatchName(name, id) !== undefined),
+      ({ name, batch_uuid: uuid }) => {
+        unconfirmed.delete(name);
+        return (
+          !used.has(uuidKey(uuid)) &&
+          [...ids, reconciliation.runId].some((id) => parseBatchName(name, id) !== undefined)
+        );
+      },
       this.#patience,
       ids,
     );
     this.#left.push(...names);
+    this.#unconfirmed.push(...unconfirmed);
   }
 
   /** See `DriveRunEnd.deleteUnneeded`. */
@@ -124,13 +148,17 @@ export class RunDeletions {
       await this.#delete({ batch, state });
     }
     await confirm();
-    await this.deleteOrphans({ isGivenUp: false });
+    await this.deleteOrphans(false);
     this.report();
   }
 
   report(): void {
-    const names = this.#left;
-    if (names.length > 0) this.#options.run.onProgress?.({ stage: 'left_behind', names });
+    const { onProgress } = this.#options.run;
+    const report = (names: readonly string[], isConfirmed: boolean): void => {
+      if (names.length > 0) onProgress?.({ stage: 'left_behind', names, isConfirmed });
+    };
+    report(this.#left, true);
+    report(this.#unconfirmed, false);
   }
 
   async #delete(exported: ExportedBatch): Promise<void> {

@@ -131,7 +131,7 @@ export class RunDriver {
     if (isWhole) await this.#deletions.retry();
     // What looks like an orphan to one process may be another's upload.
     if ((isWhole || isRefused) && !store.others.mayWork) {
-      await this.#deletions.deleteOrphans({ isGivenUp: isRefused });
+      await this.#deletions.deleteOrphans(isRefused);
     }
     if (isWhole) await this.#deletions.deleteEarlier();
     this.#deletions.report();
@@ -202,7 +202,7 @@ export class RunDriver {
     if (reconciliation.uploads.all().length === 0 && this.#batches.log.batches().length === 0)
       return;
     await this.#deletions.retry();
-    await this.#deletions.deleteOrphans({ isGivenUp: true, hasSurplus: true });
+    await this.#deletions.deleteReplaced();
     this.#deletions.report();
     for (const uuid of refused) {
       if (!(await isVisible(this.#options.client, uuid, run.signal))) await this.#dropLaunch(uuid);

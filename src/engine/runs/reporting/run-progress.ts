@@ -51,8 +51,13 @@ export type RunProgress =
   | { readonly stage: 'recalled'; readonly batches: readonly BatchStage[] }
   /** A stop after which `partial` writes unfinished rows. */
   | { readonly stage: 'stopped'; readonly error: SluiceError }
-  /** Names of this run's uploads that could not be deleted from the service. */
-  | { readonly stage: 'left_behind'; readonly names: readonly string[] }
+  /** Names of this run's uploads that were not deleted from the service. */
+  | {
+      readonly stage: 'left_behind';
+      readonly names: readonly string[];
+      /** Whether they are there: if not, their answers were lost, and they may be. */
+      readonly isConfirmed: boolean;
+    }
   /** The service has more of the run than the state directory, which is a copy or an older one. */
   | {
       readonly stage: 'older_state';
@@ -88,7 +93,7 @@ export function observedProgress(
     if (progress.stage === 'left_behind') {
       const names = progress.names.filter((name) => !left.has(name));
       for (const name of names) left.add(name);
-      if (names.length > 0) onProgress?.({ stage: 'left_behind', names });
+      if (names.length > 0) onProgress?.({ ...progress, names });
       return;
     }
     const { run } = currentScope();

@@ -31,7 +31,7 @@ export async function collectLeft(
       service,
       isWanted: ({ run }) => run === undefined,
       onFound: (batches) => onProgress?.(noticed(notice('launched_left', { batches }))),
-      onLeftBehind: (names) => onProgress?.({ stage: 'left_behind', names }),
+      onLeftBehind: (names) => onProgress?.({ stage: 'left_behind', names, isConfirmed: true }),
     });
   } finally {
     history.release(owner);

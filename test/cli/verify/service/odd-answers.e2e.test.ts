@@ -3,6 +3,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { Summary } from '../../../../src/index.js';
+import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf, expectChargedOnce } from '../../harness/charges.js';
 import { connectTo } from '../../harness/connect-to.js';
@@ -286,7 +287,7 @@ it('deletes none of the uploads that it goes on with where the list spells their
   expect(stopped.code, stopped.stderr).toBe(5);
   const ended = await verify(front);
   expect(ended.code, ended.stderr).toBe(0);
-  expect(ended.stderr).not.toContain('left on the service');
+  expect(eventsOf(ended, 'left_behind')).toMatchObject([{ is_confirmed: false }]);
   expect(count(front.requests, /^DELETE/)).toBe(0);
   expect(await expectChargedOnce(service, await readSummary())).toHaveLength(30);
 });
@@ -297,3 +298,63 @@ function inCapitals(body: unknown): unknown {
     batch_uuid: item.batch_uuid.toUpperCase(),
   }));
 }
+
+const lostUpload = {
+  operation: 'uploadBatch',
+  requests: [1],
+  when: 'after',
+  what: { reset: true },
+} as const;
+
+/** A list that hides the first upload, as long as that is wanted. */
+async function startLateList(service: Service, isLate: () => boolean): Promise<Front> {
+  const hidden = (list: unknown): unknown =>
+    (list as readonly { readonly name: string }[]).filter(
+      ({ name }) => !name.endsWith('-000001-1'),
+    );
+  return startFront(service, (request) =>
+    request === 'GET /v1/batch' && isLate() ? { change: hidden } : undefined,
+  );
+}
+
+it('names at its end an upload whose answer was lost and that the list does not show, also once resumed', async () => {
+  const { service } = await withService({ faults: { faults: [lostUpload] } });
+  const front = await startLateList(service, () => true);
+  const stopped = await verify(front, '--max-credits', '10', '--concurrency', '1');
+  expect(stopped.code, stopped.stderr).toBe(5);
+  expect(eventsOf(stopped, 'left_behind')).toEqual([]);
+  const ended = await verify(front, '--quiet');
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(eventsOf(ended, 'left_behind')).toEqual([
+    {
+      event: 'left_behind',
+      severity: 'warning',
+      names: [expect.stringMatching(/-000001-1$/)],
+      is_confirmed: false,
+    },
+  ]);
+  expect(await expectChargedOnce(service, await readSummary())).toHaveLength(30);
+});
+
+it.each([
+  ['names', Infinity],
+  ['deletes', 1],
+])('%s such an upload where the next is refused, after another look', async (does, readings) => {
+  const refused = {
+    operation: 'uploadBatch',
+    requests: [2],
+    what: { answer: { status: 422 } },
+  } as const;
+  const { service, wire } = await withService({ faults: { faults: [lostUpload, refused] } });
+  let read = 0;
+  const front = await startLateList(service, () => {
+    if (service.faults()[1]?.fired === 1) read += 1;
+    return read <= readings;
+  });
+  const ended = await verify(front);
+  expect(ended.code, ended.stderr).toBe(2);
+  const left = (await wire.get('/v1/batch')).list.map((batch) => batch['name']);
+  expect(left).toHaveLength(does === 'names' ? 1 : 0);
+  expect(eventsOf(ended, 'left_behind').flatMap(({ names }) => names)).toEqual(left);
+  expect(existsSync(join(folder, 'out.csv.sluice'))).toBe(false);
+});

@@ -7,11 +7,12 @@ import {
 it('names what stays on the service once, however often its deletion is tried', () => {
   const reported: RunProgress[] = [];
   const onProgress = observedProgress((progress) => reported.push(progress));
-  onProgress({ stage: 'left_behind', names: ['a', 'b'] });
-  onProgress({ stage: 'left_behind', names: ['b', 'c'] });
-  onProgress({ stage: 'left_behind', names: ['a'] });
+  const common = { stage: 'left_behind', isConfirmed: true } as const;
+  onProgress({ ...common, names: ['a', 'b'] });
+  onProgress({ ...common, names: ['b', 'c'] });
+  onProgress({ ...common, names: ['a'] });
   expect(reported).toEqual([
-    { stage: 'left_behind', names: ['a', 'b'] },
-    { stage: 'left_behind', names: ['c'] },
+    { ...common, names: ['a', 'b'] },
+    { ...common, names: ['c'] },
   ]);
 });

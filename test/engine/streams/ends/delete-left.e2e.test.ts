@@ -229,7 +229,9 @@ it('an upload whose answer was lost, and that the list does not have, is named',
       { operation: 'uploadBatch', requests: [1], when: 'after', what: { reset: true } },
       { operation: 'listBatches', requests: [1, 2, 3, 4, 5], what: { answer: { json: [] } } },
     ],
-    () => ({ onLeftBehind: (names) => reported.push(...names) }),
+    () => ({
+      onLeftBehind: (names, isConfirmed) => reported.push(...(isConfirmed === false ? names : [])),
+    }),
   );
   expect(faults.map(({ fired }) => fired)).toEqual([1, 5]);
   expect([rows.length, paid]).toEqual([people.length, people.length]);

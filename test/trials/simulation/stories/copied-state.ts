@@ -190,7 +190,7 @@ class CopiedRun {
   }
 
   #note(progress: RunProgress): void {
-    if (progress.stage === 'left_behind') this.#hasLeft = true;
+    if (progress.stage === 'left_behind') this.#hasLeft ||= progress.isConfirmed;
   }
 
   /** A process may refuse to go on only where batches are deleted: then the service has no trace of them. */

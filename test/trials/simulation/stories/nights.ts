@@ -262,7 +262,9 @@ class Nights {
   }
 
   #note(life: Life, progress: RunProgress): void {
-    if (progress.stage === 'left_behind') for (const name of progress.names) this.#named.add(name);
+    if (progress.stage === 'left_behind' && progress.isConfirmed) {
+      for (const name of progress.names) this.#named.add(name);
+    }
     if (progress.stage === 'left_behind' || progress.stage === 'stopped') return;
     life.stage = progress.stage === 'batch' ? progress.state.stage : progress.stage;
   }

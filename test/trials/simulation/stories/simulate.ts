@@ -237,7 +237,7 @@ class Simulation {
 
   #note(life: Life, progress: RunProgress): void {
     if (life.isDead) return;
-    if (progress.stage === 'left_behind') this.#hasLeftBehind = true;
+    if (progress.stage === 'left_behind') this.#hasLeftBehind ||= progress.isConfirmed;
     if (progress.stage === 'left_behind' || progress.stage === 'stopped') return;
     if (progress.stage !== 'batch') {
       life.stage = progress.stage;
