@@ -353,7 +353,9 @@ it.each([
   });
   const ended = await verify(front);
   expect(ended.code, ended.stderr).toBe(2);
-  const left = (await wire.get('/v1/batch')).list.map((batch) => batch['name']);
+  const left = (await wire.get('/v1/batch')).list.map(
+    (batch) => (batch as { readonly name?: string }).name,
+  );
   expect(left).toHaveLength(does === 'names' ? 1 : 0);
   expect(eventsOf(ended, 'left_behind').flatMap(({ names }) => names)).toEqual(left);
   expect(existsSync(join(folder, 'out.csv.sluice'))).toBe(false);
