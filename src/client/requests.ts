@@ -11,7 +11,7 @@ import { unpacked } from './http/content-coding.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
-import { isRefusedKey, isServiceFailure, isUnsent, judgeFailure } from './http/retry.js';
+import { isPassing, isRefusedKey, isUnsent, judgeFailure } from './http/retry.js';
 import { givenUpError, overdueError } from './rate/outage.js';
 import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
 import { RequestScheduler, type Outcome, type Permit } from './rate/request-scheduler.js';
@@ -79,6 +79,10 @@ export class Requests {
   constructor(options: RequestsOptions) {
     this.#options = options;
     this.#scheduler = new RequestScheduler({ ...options.settings, origin: options.origin });
+  }
+
+  get #hasAnswered(): boolean {
+    return this.#understood.size > 0;
   }
 
   get settings(): ClientSettings {
@@ -166,6 +170,7 @@ export class Requests {
           attempts,
           invalidAnswers,
           isUnderstood: this.#understood.has(request.operation),
+          hasAnswered: this.#hasAnswered,
           failingForMs,
           giveUpAfterMs,
           maxRetries,
@@ -246,7 +251,7 @@ export class Requests {
     requestCount += 1;
     const number = requestCount;
     const attempted = await this.#send(withAdded(request, attempt, number), read, call);
-    permit.settle(outcomeOf(attempted));
+    permit.settle(outcomeOf(attempted, this.#hasAnswered));
     this.#report(request, number, {
       operation: request.operation,
       status: attempted.status,
@@ -334,14 +339,14 @@ function withAdded(request: WireRequest, attempt: number, number: number): WireR
 }
 
 /** What an attempt shows about the service as a whole. */
-function outcomeOf(attempted: Attempted<unknown>): Outcome {
+function outcomeOf(attempted: Attempted<unknown>, hasAnswered: boolean): Outcome {
   const { limits } = attempted;
   if ('value' in attempted) return { kind: 'answered', limits };
   const { error } = attempted;
   if (error instanceof ApiError) {
     const { status, retryAfterMs } = error;
     if (status === 429) return { kind: 'throttled', error, retryAfterMs, limits };
-    if (isServiceFailure(status)) return { kind: 'failed', error, retryAfterMs };
+    if (isPassing(error, hasAnswered)) return { kind: 'failed', error, retryAfterMs };
     return { kind: 'answered', limits };
   }
   if (error instanceof TransportError || error instanceof ContractError) {

@@ -139,6 +139,26 @@ describe('a redirect', () => {
       expect(server.seen).toHaveLength(3);
     });
   }
+
+  test('after good answers is a passing trouble of reads, and is not followed', async () => {
+    const canary = await startServer((_, response) => sendJson(response, 200, {}));
+    let answers = 0;
+    const server = await startServer((_, response) => {
+      answers += 1;
+      if (answers === 2) response.writeHead(304).end();
+      else if (answers > 2 && answers < 5) {
+        response.writeHead(302, { location: canary.baseUrl }).end();
+      } else sendJson(response, 200, { email_credit: 1, phone_credit: 1, status: 'odd' });
+    });
+    const client = createTestClient(server.baseUrl);
+    await client.credits();
+    expect(await client.batchStatus(uuid)).toMatchObject({ status: 'odd' });
+    expect(canary.seen).toHaveLength(0);
+    expect(server.seen).toHaveLength(5);
+    answers = 1;
+    expect(await caught(client.launchBatch(uuid))).toMatchObject({ code: 'redirected' });
+    expect(server.seen).toHaveLength(6);
+  });
 });
 
 describe('an abort', () => {

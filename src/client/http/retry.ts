@@ -24,6 +24,8 @@ export interface Failure {
   readonly invalidAnswers: number;
   /** Whether the operation was ever answered as the specification shows. */
   readonly isUnderstood: boolean;
+  /** Whether any operation was. */
+  readonly hasAnswered: boolean;
   /** Time since the first failed attempt, in milliseconds. */
   readonly failingForMs: number;
   readonly giveUpAfterMs: number;
@@ -57,13 +59,27 @@ export function isServiceFailure(status: number): boolean {
   return status >= 500 || passingStatuses.has(status);
 }
 
-function mayRepeat({ error, repeatable, invalidAnswers, isUnderstood }: Failure): boolean {
+/**
+ * Whether an answer may pass. Once the service has answered as it should, the base URL is right, and a redirect
+ * is a proxy's.
+ */
+export function isPassing({ status, code }: ApiError, hasAnswered: boolean): boolean {
+  return isServiceFailure(status) || (hasAnswered && code === 'redirected');
+}
+
+function mayRepeat({
+  error,
+  repeatable,
+  invalidAnswers,
+  isUnderstood,
+  hasAnswered,
+}: Failure): boolean {
   // A request that was surely not sent is retried whatever it is; one that may have been carried out, only if
   // that is harmless.
   if (error instanceof TransportError)
     return error.retryable && (error.sent === 'no' || repeatable);
   if (error instanceof ApiError) {
-    return error.status === 429 || (repeatable && isServiceFailure(error.status));
+    return error.status === 429 || (repeatable && isPassing(error, hasAnswered));
   }
   if (error instanceof ContractError) {
     return repeatable && (isUnderstood || invalidAnswers < mostInvalidAnswers);

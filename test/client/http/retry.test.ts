@@ -12,7 +12,8 @@ import {
 const operation = 'launchBatch';
 
 function api(status: number, retryAfterMs?: number): ApiError {
-  return new ApiError('no', { code: 'unexpected_status', operation, status, retryAfterMs });
+  const code = status < 400 ? 'redirected' : 'unexpected_status';
+  return new ApiError('no', { code, operation, status, retryAfterMs });
 }
 
 function transport(sent: 'no' | 'unknown', retryable = true): TransportError {
@@ -26,6 +27,7 @@ function judge(error: unknown, given: Partial<Failure> = {}, random = () => 0.5)
     attempts: 1,
     invalidAnswers: 1,
     isUnderstood: false,
+    hasAnswered: false,
     failingForMs: 0,
     giveUpAfterMs: 600_000,
     maxRetries: Infinity,
@@ -73,6 +75,13 @@ describe('after a failed attempt', () => {
     expect(judge(odd, given).do).toBe('repeat');
     expect(judge(odd, { ...given, failingForMs: 600_000 }).do).toBe('give_up');
     expect(judge(odd, { ...given, repeatable: false }).do).toBe('throw');
+  });
+
+  test('a redirect in the midst of good answers is passing trouble of a read', () => {
+    const given = { hasAnswered: true };
+    expect(judge(api(304), given).do).toBe('repeat');
+    expect(judge(api(304), { ...given, failingForMs: 600_000 }).do).toBe('give_up');
+    expect(judge(api(304), { ...given, repeatable: false }).do).toBe('throw');
   });
 
   test('the service’s own wait is the least', () => {
