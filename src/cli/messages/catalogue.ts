@@ -732,7 +732,7 @@ export const catalogue = {
     sentence: ({ message }) => `stopped: ${message}; unfinished addresses are written as failed`,
   }),
   left_behind: warning({
-    when: 'Uploads stay on the service, or may: of some, every answer was lost.',
+    when: 'Uploads stay on the service. Where `is_confirmed` is false, their answers were lost, and they may be there.',
     example: { names: [batch.name], is_confirmed: true },
     variants: [{ is_confirmed: false }],
     sentence: ({ names, is_confirmed: isConfirmed }) =>

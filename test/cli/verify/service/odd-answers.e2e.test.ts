@@ -317,24 +317,31 @@ async function startLateList(service: Service, isLate: () => boolean): Promise<F
   );
 }
 
-it('names at its end an upload whose answer was lost and that the list does not show, also once resumed', async () => {
-  const { service } = await withService({ faults: { faults: [lostUpload] } });
-  const front = await startLateList(service, () => true);
-  const stopped = await verify(front, '--max-credits', '10', '--concurrency', '1');
-  expect(stopped.code, stopped.stderr).toBe(5);
-  expect(eventsOf(stopped, 'left_behind')).toEqual([]);
-  const ended = await verify(front, '--quiet');
-  expect(ended.code, ended.stderr).toBe(0);
-  expect(eventsOf(ended, 'left_behind')).toEqual([
-    {
-      event: 'left_behind',
-      severity: 'warning',
-      names: [expect.stringMatching(/-000001-1$/)],
-      is_confirmed: false,
-    },
-  ]);
-  expect(await expectChargedOnce(service, await readSummary())).toHaveLength(30);
-});
+it.each([
+  ['the same list', ''],
+  ['a longer list', '30,good30@sluice.test\n'],
+])(
+  'names an upload whose answer was lost and that the list does not show, resumed with %s',
+  async (_, more) => {
+    const { service } = await withService({ faults: { faults: [lostUpload] } });
+    const front = await startLateList(service, () => true);
+    const stopped = await verify(front, '--max-credits', '10', '--concurrency', '1');
+    expect(stopped.code, stopped.stderr).toBe(5);
+    expect(eventsOf(stopped, 'left_behind')).toEqual([]);
+    await appendFile(join(folder, 'list.csv'), more);
+    const ended = await verify(front, '--quiet', '--on-change', 'carry');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(eventsOf(ended, 'left_behind')).toEqual([
+      {
+        event: 'left_behind',
+        severity: 'warning',
+        names: [expect.stringMatching(/-000001-1$/)],
+        is_confirmed: false,
+      },
+    ]);
+    expect(await chargesOf(service)).toHaveLength(more === '' ? 30 : 31);
+  },
+);
 
 it.each([
   ['names', Infinity],
