@@ -118,7 +118,7 @@ const runEntry = z.object({
   /** The file of the history that it began with. */
   history: z.string().optional(),
   /** The `maxCredits` that it began with: a process that resumes it may have another. */
-  maxCredits: count.optional(),
+  maxCredits: z.number().min(0).optional(),
   /** The files of the suppress lists that it began with, where all were files. */
   suppress: z.array(z.string()).optional(),
   /** Its id in outputs, where that is the id of the run that it replaced. */
