@@ -103,17 +103,18 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
   const isOfAmounts = isTotalAlone(lower) || isTotalWithFigure(lower);
   // Salesforce writes `Total`, `Count` and the figure side by side.
   const amounts = others.filter((text) => !isTotalAlone(text.toLowerCase()));
-  return isOfAmounts && amounts.length > 0 && amounts.every(isAmount) ? 'marked' : undefined;
+  const isAmountOrCount = (text: string) => isAmount(text) || isFigureOfRows(text.toLowerCase());
+  return isOfAmounts && amounts.length > 0 && amounts.every(isAmountOrCount) ? 'marked' : undefined;
 }
 
-/** A sum or a count, not a number to dial: `1,234.50 €`, `97 %`, `12`. */
+/** A sum or a count, not a number to dial, which has more digits: `1,234.50 €`, `97 %`, `1234567`. */
 function isAmount(text: string): boolean {
   const number = text
     .replace(/^[$€£]\s*/u, '')
     .replace(/(?:[$€£%]|[A-Z]{3})$/u, '')
     .trimEnd();
   return (
-    /^-?\d{1,4}(?:[.,]\d+)?$/.test(number) ||
+    /^-?(?:\d{1,4}(?:[.,]\d+)?|[1-9]\d{4,6})$/.test(number) ||
     /^-?[1-9]\d{0,2}(?:[.,'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(number) ||
     /^-?[1-9]\d*[.,]\d{1,2}$/.test(number)
   );
