@@ -104,7 +104,8 @@ function formsAdvice({ name: column, type, forms }: HintedColumn): readonly Cell
     return cells > 0 ? [{ form, cells, with_comma: withComma }] : [];
   });
   const cells = listed.reduce((sum, each) => sum + each.cells, 0);
-  const { no_at: incomplete = 0, header = 0 } = forms?.['no_record'] ?? {};
+  const { no_at: incomplete = 0 } = forms?.['no_record'] ?? {};
+  const header = Object.values(forms ?? {}).reduce((sum, each) => sum + (each['header'] ?? 0), 0);
   return [
     ...cellAdvice(cells, 'not_one_address', { column, type, forms: listed }),
     ...cellAdvice(incomplete, 'no_at', { column, cells: incomplete }),

@@ -458,18 +458,25 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const rows = ['a@sluice.test,+4930123456,D,no', 'b@sluice.test,+43123456,A,yes'];
     const list = ['mail,phone,Land,unsubscribed', ...rows, 'Grand Totals (2 records),,,', ''];
     await write('list.csv', list.join('\n'));
+    await write('unsubscribed.csv', 'month,people\nMay,12\n');
+    const alone = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(eventsOf(alone, 'notice')).toMatchObject([{ code: 'opted_out', rows: 1 }]);
     await write('opt-outs.csv', 'mail\nc@sluice.test\n');
     const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(ended.code).toBe(2);
     expect(eventsOf(ended, 'footer_found')).toMatchObject([{ count: 1 }]);
-    expect(eventsOf(ended, 'notice')).toMatchObject([{ code: 'opted_out', rows: 1 }]);
-    expect(eventsOf(ended, 'suppress_beside')).toMatchObject([{ lists: ['opt-outs.csv'] }]);
+    expect(eventsOf(ended, 'notice')).toMatchObject([{ code: 'suppress_list', cells: 1 }]);
+    const lists = [{ list: 'opt-outs.csv', cells: 1 }];
+    expect(eventsOf(ended, 'proposed_suppress')).toMatchObject([{ lists }]);
+    expect(eventsOf(ended, 'suppress_beside')).toMatchObject([{ lists: ['unsubscribed.csv'] }]);
+    expect(commandIn(ended.stderr)).toContain('--suppress opt-outs.csv');
     expect(eventsOf(ended, 'left_out_column')).toMatchObject([
       { column: 'Land', meant: [{ code: 'DE' }, { code: 'AT' }] },
     ]);
     const named = ['verify', 'list.csv', '--suppress', 'opt-outs.csv', '--country', 'DE'];
     const suppressed = await runInProcess(named, { cwd: folder });
-    expect(eventsOf(suppressed, 'suppress_beside')).toEqual([]);
+    for (const event of ['proposed_suppress', 'suppress_beside'] as const)
+      expect(eventsOf(suppressed, event)).toEqual([]);
     expect(suppressed.code).toBe(2);
   });
 
@@ -986,13 +993,31 @@ describe('sluice verify without a column, at a terminal', () => {
       cwd: folder,
       answers: [
         [/such as US or Germany:/, '\r'],
-        [/Ctrl-C: leave\), such as US or Germany:/, 'Germny\r'],
+        [/n: leave\), such as US or Germany:/, 'Germny\r'],
         [/\(Germany\)[^]*such as US or Germany:/, 'uk\r'],
         [/Start/, 'y\r'],
       ],
     });
     expect(code, seen).toBe(0);
     expect(commandIn(seen)).toContain('--country GB');
+  });
+
+  it('ends with 2 and the command where the answer to the question for a country is n', async () => {
+    await write('list.csv', 'mail\ngood1@sluice.test\n');
+    await write('unsubscribed.csv', 'mail\ngood1@sluice.test\n');
+    const ended = await answerInProcess(['verify', 'list.csv', '--local'], {
+      cwd: folder,
+      answers: [[/such as US or Germany: $/, 'n\r']],
+    });
+    expect(ended.code, ended.seen).toBe(2);
+    expect(commandIn(ended.seen)).toContain('--suppress unsubscribed.csv --country <CC>');
+    expect(eventsOf(ended, 'not_started')).toHaveLength(1);
+    expect(eventsOf(ended, 'error')).toEqual([]);
+    const known = await answerInProcess(['verify', 'list.csv', '--local', '--country', 'US'], {
+      cwd: folder,
+      answers: [[/Start without the 1 line of "unsubscribed.csv"\?/, 'n\r']],
+    });
+    expect(known.code, known.seen).toBe(2);
   });
 
   it('ends with 2 where the question for a country is left with Ctrl-D', async () => {
@@ -1012,7 +1037,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [
-        [/Enter: US, Ctrl-C: leave[^]*or Germany:/, '\r'],
+        [/Enter: US, n: leave[^]*or Germany:/, '\r'],
         [/Start/, 'n\r'],
       ],
     });

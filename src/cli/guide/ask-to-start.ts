@@ -24,12 +24,21 @@ interface Proposal {
   readonly added: AddedOption[];
   /** The country of rows without one, as far as it is known. */
   readonly fallback?: ChosenCountry['fallback'];
+  /** The suppress lists that were found, and how much they hold. */
+  readonly suppressed?: readonly SuppressedBeside[] | undefined;
+}
+
+/** A list beside the input of those who have opted out. */
+export interface SuppressedBeside {
+  readonly list: string;
+  /** Its addresses and domains. */
+  readonly cells: number;
 }
 
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
-  { added, fallback }: Proposal,
+  { added, fallback, suppressed = [] }: Proposal,
 ): Promise<number> {
   const { options } = input;
   const { reporter, estimate, verify } = context;
@@ -37,12 +46,16 @@ export async function askToStart(
     showCommand(added, input, reporter);
     return verify(added);
   }
-  let counted = await countWithCountry({ added, fallback }, input, context);
+  const ofCountry = await countWithCountry({ added, fallback }, input, context);
+  if (!ofCountry) return leave(added, input, reporter);
+  let counted = ofCountry;
   counted = await countByCallingCodes(counted, added, input, context);
   const chosen = await chooseHistory(counted, { added, isCountryKnown: true }, input, estimate);
   ({ counted } = chosen);
   added.push(...chosen.added);
-  reporter.report([...counted.more.slice(0, mostHints), ...chosen.messages]);
+  // A history that is proposed keeps what a trial verifies.
+  const hints = counted.more.filter(({ event }) => event !== 'trial' || chosen.added.length === 0);
+  reporter.report([...hints.slice(0, mostHints), ...chosen.messages]);
   showCommand(added, input, reporter);
   const { rows } = counted.estimate;
   // What a history knows of the list is tried.
@@ -55,7 +68,38 @@ export async function askToStart(
   reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
   if (counted.estimate.unfinished?.action === 'stop') return exitCodes.usage;
-  return startAsAnswered({ added, trial, counted }, input, context);
+  const what = whatIsTaken(withAdded(options, added, input.cwd), suppressed);
+  return startAsAnswered({ added, trial, counted, what }, input, context);
+}
+
+/** What of a list is verified, where it is less than all, or more than one sheet: for the question. */
+function whatIsTaken(
+  options: ParsedOptions<'sheet'>,
+  suppressed: readonly SuppressedBeside[],
+): string {
+  const sheet = options.text('sheet');
+  const sheets =
+    sheet === 'all'
+      ? 'all sheets'
+      : `${sheet?.includes(',') ? 'the sheets' : 'only the sheet'} ${shownCell(sheet ?? '')}`;
+  const taken = [
+    ...(sheet === undefined ? [] : [`with ${sheets}`]),
+    ...suppressed.map(
+      ({ list, cells }) => `without the ${counted(cells, 'line')} of ${shownCell(list)}`,
+    ),
+  ];
+  return taken.length === 0 ? '' : ` ${taken.join(', ')}`;
+}
+
+/** Ends with the command, for a person who does not know an answer now. */
+export function leave(
+  added: readonly AddedOption[],
+  input: CommandInput<VerifyOption>,
+  reporter: Reporter,
+): number {
+  showCommand(added, input, reporter);
+  reporter.report([message('not_started', { is_interrupted: false })]);
+  return exitCodes.usage;
 }
 
 /**
@@ -101,12 +145,16 @@ export async function showProposal(
   showCommand([...added, ...kept], input, reporter);
 }
 
-/** Counts what is sent; where rows have no country, asks for one and counts again. */
+/**
+ * Counts what is sent; where rows have no country, asks for one and counts again.
+ *
+ * @returns `undefined` where the person leaves
+ */
 async function countWithCountry(
   { added, fallback }: Proposal,
   { options, signal }: CommandInput<VerifyOption>,
   context: GuideContext,
-): Promise<EstimatedJob> {
+): Promise<EstimatedJob | undefined> {
   const { reporter, estimate } = context;
   const counted = await estimate(added);
   const { countries } = counted.estimate;
@@ -114,9 +162,11 @@ async function countWithCountry(
   if (countries) reporter.report([message('countries', { countries, is_asked: isAsked })]);
   if (!isAsked) return counted;
   if (fallback) reporter.report([message('fallback_country', fallback)]);
-  const question = 'Country for these rows, such as US or Germany [Enter: do not send them]:';
+  const question =
+    'Country for these rows, such as US or Germany [Enter: do not send them, n: leave]:';
   const country =
     fallback?.country ?? (await countryAnswered(question, context, signal, { means: undefined }));
+  if (country === null) return undefined;
   if (country === undefined) return counted;
   added.push(['country', country]);
   return estimate(added);
@@ -167,10 +217,12 @@ async function startAsAnswered(
     added,
     trial,
     counted,
+    what,
   }: {
     readonly added: readonly AddedOption[];
     readonly trial: Trial | undefined;
     readonly counted: EstimatedJob;
+    readonly what: string;
   },
   input: CommandInput<VerifyOption>,
   { reporter, person, verify }: GuideContext,
@@ -178,7 +230,7 @@ async function startAsAnswered(
   const { signal } = input;
   const yes = isYesNeededFor(counted) ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question(trial, counted), person, signal);
+    const answer = await ask(question(trial, counted, what), person, signal);
     if (answer === undefined || /^no?$/i.test(answer)) break;
     if (trial && yes.test(answer)) {
       const exitCode = await verify(trial.added);
@@ -203,15 +255,17 @@ function isYesNeededFor({ isPaidAgain, doubtful, estimate }: EstimatedJob): bool
   return isPaidAgain || doubtful.length > 0 || isShort;
 }
 
-function question(trial: Trial | undefined, job: EstimatedJob): string {
+function question(trial: Trial | undefined, job: EstimatedJob, what: string): string {
   const isYesNeeded = isYesNeededFor(job);
   if (trial) {
     const choice = isYesNeeded ? '[y/a/N]' : '[Y/a/n]';
     const { output, credits } = trial;
-    return `Start? y: a trial of ${trialRows} rows (${counted(credits, 'credit')}, to ${output}), a: all ${grouped(job.estimate.rows)} (${counted(creditsOf(job), 'credit')}), n: nothing ${choice}`;
+    return `Start${what}? y: a trial of ${trialRows} rows (${counted(credits, 'credit')}, to ${output}), a: all ${grouped(job.estimate.rows)} (${counted(creditsOf(job), 'credit')}), n: nothing ${choice}`;
   }
-  if (!isYesNeeded) return 'Start? [Y/n]';
-  return job.isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
+  if (!isYesNeeded) return `Start${what}? [Y/n]`;
+  return job.isPaidAgain
+    ? `Start${what}, and pay for them again? [y/N]`
+    : `Start${what} all the same? [y/N]`;
 }
 
 export function showCommand(

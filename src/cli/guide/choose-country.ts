@@ -140,15 +140,17 @@ interface Asked {
   readonly reporter: Reporter;
 }
 
+/** @returns `null` where the person leaves */
 export async function askCountry(
   asked: Asked,
   signal: AbortSignal,
   proposed?: string,
-): Promise<AddedOption> {
-  const keys = [...(proposed === undefined ? [] : [`Enter: ${proposed}`]), 'Ctrl-C: leave'];
+): Promise<AddedOption | null> {
+  const keys = [...(proposed === undefined ? [] : [`Enter: ${proposed}`]), 'n: leave'];
   const question = `Country of these addresses (${keys.join(', ')}), such as US or Germany:`;
   const empty = proposed === undefined ? undefined : { means: proposed };
   const country = await countryAnswered(question, asked, signal, empty);
+  if (country === null) return null;
   if (country !== undefined) return ['country', country];
   throw new ConfigurationError(
     'a target country is needed: run the command again with --country <CC>, such as --country US; nothing was sent',
@@ -158,18 +160,19 @@ export async function askCountry(
 
 /**
  * @param empty what an empty answer means. @default it is none
- * @returns `undefined` where nobody answers
+ * @returns `undefined` where nobody answers, `null` for `n`: no country is called that
  */
 export async function countryAnswered(
   question: string,
   { person, reporter }: Asked,
   signal: AbortSignal,
   empty?: { readonly means: string | undefined },
-): Promise<string | undefined> {
+): Promise<string | null | undefined> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const answer = await ask(question, person, signal);
     if (answer === undefined) break;
     if (answer === '' && empty) return empty.means;
+    if (/^n$/i.test(answer)) return null;
     const country = countryIn(answer, reporter);
     if (country !== undefined) return country;
   }

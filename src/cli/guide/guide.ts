@@ -1,10 +1,12 @@
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { readSuppressed } from '../../engine/runs/options/read-suppressed.js';
 import { optionsOfRun, type RecordedOptions } from '../../engine/runs/reporting/read-status.js';
 import {
   ConfigurationError,
   defaultStateDir,
+  isSluiceError,
   type RunStatus,
   type SampledList,
 } from '../../index.js';
@@ -34,8 +36,10 @@ import {
   askToStart,
   countryToFillIn,
   type GuideContext,
+  leave,
   showCommand,
   showProposal,
+  type SuppressedBeside,
   withAdded,
 } from './ask-to-start.js';
 import { type AddedOption, askCountry, chooseCountry, countryOptions } from './choose-country.js';
@@ -118,7 +122,8 @@ export async function showGuide(
   const options = withAdded(input.options, formed, input.cwd);
   reporter.report(messages);
   // Cells are shown to the person at the terminal, never in a log.
-  const isSplit = await reportFound(found, input, reporter, person.output.isTTY && !isLog);
+  const isSplit = reportFound(found, input, reporter, person.output.isTTY && !isLog);
+  const suppressed = options.has('suppress') ? [] : await findSuppressed(input, reporter);
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   if (isAsked) {
     const output = options.text('output') ?? (await proposedOutput({ ...input, options }));
@@ -129,8 +134,9 @@ export async function showGuide(
   const byList = chooseCountry(options, seen, input.env);
   const { added: country, why, fallback, isOpen = false } = byList;
   reporter.report([message('found_country', { country: country ?? null, why })]);
-  const chosen =
-    country ?? (isAsked ? [await askCountry(context, input.signal, byList.proposed)] : undefined);
+  const answered =
+    !country && isAsked ? await askCountry(context, input.signal, byList.proposed) : undefined;
+  const chosen = country ?? (answered ? [answered] : undefined);
   // The question follows once all rows are counted.
   const ofOthers = isOpen && !isAsked ? (fallback?.country ?? countryToFillIn) : undefined;
   if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);
@@ -142,11 +148,13 @@ export async function showGuide(
     ...found.contacts.map(({ type, name }) => [type, name] as const),
     ...prefixesOf(found, options),
     ...(isSplit ? [splitOption] : []),
+    ...suppressed.map(({ list }) => ['suppress', list] as const),
     ...(chosen ?? [['country', countryToFillIn] as const]),
     ...(ofOthers === undefined ? [] : [['country', ofOthers] as const]),
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
-  if (isAsked) return askToStart(input, context, { added, fallback });
+  if (answered === null) return leave(added, input, reporter);
+  if (isAsked) return askToStart(input, context, { added, fallback, suppressed });
   if (isReadOnce) showCommand(added, input, reporter);
   else await showProposal(input, context, added, { isKnown: chosen !== undefined });
   const isIncomplete = added.some(([, value]) => value === countryToFillIn);
@@ -162,12 +170,12 @@ export async function showGuide(
  * @returns whether cells with several addresses are to be split
  * @throws ConfigurationError where no column is named, and none has addresses
  */
-async function reportFound(
+function reportFound(
   found: SampledList,
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
   withCells: boolean,
-): Promise<boolean> {
+): boolean {
   const { options, positionals } = input;
   const list = positionals.map(showLocation).join(', ');
   reporter.report(foundMessages(list, found, withCells));
@@ -179,8 +187,6 @@ async function reportFound(
         : `no column of ${list} looks like email addresses or phone numbers; `,
     );
   }
-  const lists = options.has('suppress') ? [] : await optOutsBeside(input);
-  if (lists.length > 0) reporter.report([message('suppress_beside', { lists })]);
   const several = options.has('split-cells') ? [] : severalMessages(found, withCells);
   reporter.report(several);
   // Rows that come from one have the same key.
@@ -190,6 +196,42 @@ async function reportFound(
 const optOutNames =
   /unsub|opt[-_ ]?(?:ed[-_ ]?)?outs?\b|suppress|do[-_ ]?not[-_ ]?|abgemeldet|desabonn/i;
 const mostBeside = 3;
+
+/** Proposes the lists beside the input that can be read; the others are named. */
+async function findSuppressed(
+  input: CommandInput<VerifyOption>,
+  reporter: Reporter,
+): Promise<readonly SuppressedBeside[]> {
+  const found: SuppressedBeside[] = [];
+  const others: string[] = [];
+  for (const list of await optOutsBeside(input)) {
+    const cells = await suppressedCells(resolvePath(input.cwd, list), input.signal);
+    if (cells === undefined) others.push(list);
+    else found.push({ list, cells });
+  }
+  reporter.report([
+    ...(found.length > 0 ? [message('proposed_suppress', { lists: found })] : []),
+    ...(others.length > 0 ? [message('suppress_beside', { lists: others })] : []),
+  ]);
+  return found;
+}
+
+/** @returns `undefined` for a file that is no list of addresses or domains */
+async function suppressedCells(list: string, signal: AbortSignal): Promise<number | undefined> {
+  let cells = 0;
+  try {
+    await readSuppressed([list], {
+      signal,
+      onProgress: (progress) => {
+        if (progress.stage === 'notice') cells += Number(progress.fields['cells'] ?? 0);
+      },
+    });
+    return cells;
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    return undefined;
+  }
+}
 
 /** Files in the list's folder that are named as lists of those who have opted out. */
 async function optOutsBeside({ positionals, ...input }: CommandInput<never>): Promise<string[]> {

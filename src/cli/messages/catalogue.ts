@@ -232,8 +232,14 @@ export const catalogue = {
     sentence: ({ country, why }) =>
       `country: ${why}${country === null ? ' (every address needs one, emails too)' : ''}`,
   }),
+  proposed_suppress: notice({
+    when: 'Lists beside the input are named as those who have opted out, and there is no `--suppress`: it is proposed.',
+    example: { lists: [{ list: 'unsubscribed.csv', cells: 20 }] },
+    sentence: ({ lists }) =>
+      `suppress: ${lists.map(({ list }) => list).join(', ')}, beside the list, by ${lists.length === 1 ? 'its name a list' : 'their names lists'} of those who have opted out`,
+  }),
   suppress_beside: notice({
-    when: 'Files beside the list seem to name who has opted out, and there is no `--suppress`.',
+    when: 'Files beside the list are named as those who have opted out, there is no `--suppress`, and no addresses are found in them.',
     example: { lists: ['unsubscribed.csv'] },
     sentence: ({ lists }) =>
       `${lists.join(', ')} beside the list: ${lists.map((list) => `--suppress ${shellQuote(list)}`).join(' ')} leaves out those addresses, if they have opted out`,
@@ -569,7 +575,7 @@ export const catalogue = {
     when: 'An unfinished run is resumed, of which something was sent.',
     example: status,
     sentence: ({ started_at: startedAt, so_far: soFar }) =>
-      `resuming the run of ${startText(startedAt)}: ${soFar}`,
+      `going on from the unfinished run of ${startText(startedAt)}: ${soFar}`,
   }),
   already_finished: warning({
     when: 'The name of a shared run had finished: nothing is done.',

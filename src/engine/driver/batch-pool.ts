@@ -311,10 +311,13 @@ export class BatchPool {
   }
 
   /** Where nothing goes on, what stops the run follows at once. */
-  #noteClosed({ message: reason }: SluiceError, type: VerificationType | null): void {
+  #noteClosed(
+    { message: reason, code: stopped_by }: SluiceError,
+    type: VerificationType | null,
+  ): void {
     const running = this.#running.size;
     if (running === 0) return;
-    this.#ports.onNotice?.(notice('launches_stopped', { reason, type, running }));
+    this.#ports.onNotice?.(notice('launches_stopped', { reason, stopped_by, type, running }));
   }
 
   #noteUuid(batch: Batch, state: BatchState): void {

@@ -72,6 +72,9 @@ export class RejectedCells {
           this.unfit.add(index % width, at);
       } else if (mark === wrong) {
         this.unfit.add(index % width, at);
+      } else if (mark === unknownCountry && this.#isHeader(index % width, chunk, row)) {
+        // The name of a column is no country to correct.
+        this.#countForm(index % width, 'country_unsupported', 'header');
       } else if (row !== counted) {
         counted = row;
         if (mark === withoutCountry) {
@@ -154,11 +157,26 @@ export class RejectedCells {
       caseless(text) === caseless(name) ? 'header' : cellForm(type, text);
     const found = typeof cell === 'string' ? formOf(trimCell(cell)) : undefined;
     const form = found ?? (reason === 'several_numbers' ? 'unsplit' : undefined);
-    if (form === undefined) return undefined;
+    if (form !== undefined) this.#countForm(column, reason, form);
+    return form;
+  }
+
+  #countForm(column: number, reason: string, form: string): void {
     const byReason = this.#forms[column] as Map<string, Map<string, number>>;
     const counts = byReason.get(reason) ?? new Map<string, number>();
     byReason.set(reason, counts.set(form, (counts.get(form) ?? 0) + 1));
-    return form;
+  }
+
+  /** Whether the row repeats the header in the cells of the column and of the countries. */
+  #isHeader(column: number, chunk: RowChunk, row: number): boolean {
+    const { columns, countryPosition, countryName } = this.#layout;
+    const { position, name } = columns[column] as ColumnLayout['columns'][number];
+    if (countryPosition === undefined || countryName === undefined) return false;
+    const holds = (at: number, what: string): boolean => {
+      const cell = chunk.text(row, at);
+      return typeof cell === 'string' && caseless(trimCell(cell)) === caseless(what);
+    };
+    return holds(position, name) && holds(countryPosition, countryName);
   }
 }
 

@@ -118,16 +118,18 @@ export const notices = {
       `cannot read ${name}, so the credits needed are those of the whole list: ${why}`,
   }),
   launches_stopped: define({
-    when: 'A launch was refused, or is beyond the budget, while other batches are verified. `type` is null where it stops all.',
+    when: 'A launch was refused, or is beyond the budget, while other batches are verified. `type` is null where it stops all; `stopped_by` is the [error code](../when-it-stops.md#error-codes) of what stops them.',
     isWarning: true,
     example: {
       reason: 'the account has 814 email credits, this batch needs 1,246',
+      stopped_by: 'payment_required',
       type: orNull('email'),
       running: 3,
     },
-    variants: [{ type: null, running: 1 }],
-    sentence: ({ reason, type, running }) =>
-      `${reason}: no more ${type === null ? '' : `${type} `}batches are launched, and ${counted(running, 'batch')} that ${running === 1 ? 'is' : 'are'} paid for ${running === 1 ? 'is' : 'are'} finished first`,
+    variants: [{ type: null, running: 1 }, { stopped_by: 'budget_exhausted' }],
+    // The figures of the budget are said before the run, and where it ends.
+    sentence: ({ reason, stopped_by: stoppedBy, type, running }) =>
+      `${stoppedBy === 'budget_exhausted' ? `${optionName('maxCredits')} is reached` : reason}: no more ${type === null ? '' : `${type} `}batches are launched, and ${counted(running, 'batch')} that ${running === 1 ? 'is' : 'are'} paid for ${running === 1 ? 'is' : 'are'} finished first`,
   }),
   budget_changed: define({
     when: 'This process changes the budget of all that share a run; `null` is none.',

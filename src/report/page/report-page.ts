@@ -112,11 +112,11 @@ function rowFigure({ rows, reachable_rows, columns }: Summary): Html {
   const unknown = columns.reduce((sum, { verdicts }) => sum + verdicts.unknown, 0);
   const [what, reached] = [whatOf(columns), `${grouped(reachable_rows)} of ${grouped(rows)}`];
   return unknown === 0
-    ? figure(share, 'of the rows can be reached', `${reached} have a valid ${what}`)
+    ? figure(share, 'of all rows can be reached', `${reached} have a valid ${what}`)
     : figure(
         share,
-        'of the rows are known to be reachable',
-        `${reached} have a valid ${what}; ${counted(unknown, 'cell')} not known`,
+        'of all rows are known to be reachable',
+        `${reached} have a valid ${what}; ${counted(unknown, 'cell')} with an unknown verdict do not count as valid`,
       );
 }
 

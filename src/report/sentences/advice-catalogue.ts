@@ -229,12 +229,12 @@ export const adviceCatalogue = {
         const some = withComma === cells ? 'all of them' : `${grouped(withComma)} of them`;
         const text =
           type === 'phone' ? formWords[form].replace('address', 'number') : formWords[form];
-        return `${grouped(cells)} ${text}${withComma === 0 ? '' : ` (${some} with a comma)`}`;
+        const comma = withComma === 0 ? '' : ` (${some} with a comma)`;
+        const split =
+          form === 'several' ? ` (${optionName('splitCells')} makes a row of each)` : '';
+        return `${grouped(cells)} ${text}${comma}${split}`;
       });
-      const split = forms.some(({ form }) => form === 'several')
-        ? ` (${optionName('splitCells')} makes a row of each)`
-        : '';
-      return `${column}: ${shown.join(', ')}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell${split}`;
+      return `${column}: ${shown.join(', ')}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell`;
     },
   }),
   no_at: define({

@@ -384,16 +384,19 @@ describe('credits', () => {
   });
 
   it.each([
-    ['the service refuses a launch', 4, undefined, null, 2],
-    ['no more of the budget can be freed', 100, 4, 'email', 1],
-  ])('that end say what goes on, where %s', async (_, credits, maxCredits, type, running) => {
-    const service = new FakeService({ polls: 5, credits });
-    const run = { service, batches: 5, concurrency: 3, ...(maxCredits && { maxCredits }) };
-    const { driving } = await runAll(run);
-    expect(driving.notices).toMatchObject([
-      { code: 'launches_stopped', fields: { type, running } },
-    ]);
-  });
+    ['the service refuses a launch', 4, undefined, 'payment_required', null, 2],
+    ['no more of the budget can be freed', 100, 4, 'budget_exhausted', 'email', 1],
+  ])(
+    'that end say what goes on, where %s',
+    async (_, credits, maxCredits, stoppedBy, type, running) => {
+      const service = new FakeService({ polls: 5, credits });
+      const run = { service, batches: 5, concurrency: 3, ...(maxCredits && { maxCredits }) };
+      const { driving } = await runAll(run);
+      expect(driving.notices).toMatchObject([
+        { code: 'launches_stopped', fields: { stopped_by: stoppedBy, type, running } },
+      ]);
+    },
+  );
 
   it('of the budget are never overshot, with 32 launches at once', async () => {
     for (const maxCredits of [0, 1, 2, 31, 40, 63]) {

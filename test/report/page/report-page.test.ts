@@ -58,8 +58,10 @@ describe('the report of a run', () => {
     const text = page.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]+>/g, ' ');
     const plain = text.replaceAll(/\s+/g, ' ');
     expect(plain).toMatch(new RegExp(`1,000 [^.]*verified\\.csv [^.]*${duration(62)}\\.`));
-    expect(plain).toContain('85 % of the rows are known to be reachable');
-    expect(plain).toContain('850 of 1,000 have a valid email or phone; 300 cells not known');
+    expect(plain).toContain('85 % of all rows are known to be reachable');
+    expect(plain).toContain(
+      '850 of 1,000 have a valid email or phone; 300 cells with an unknown verdict do not count as valid',
+    );
     // Each share is of the filled cells, as in the table below and on the terminal.
     expect(plain).toContain('61.2 % known to be valid in email , 15.3 % not known');
     expect(plain).toContain(
@@ -243,7 +245,7 @@ describe('the report of a run', () => {
     );
     const known = column({ valid: 490, wrong: 490 });
     expect(headline('local', known)).toMatch(
-      /^ 85 % of the rows can be reached 850 of 1,000 have a valid email 50 % valid in email of 980/,
+      /^ 85 % of all rows can be reached 850 of 1,000 have a valid email 50 % valid in email of 980/,
     );
     // Nobody adds what is known of one column to what is open in the other.
     expect(headline('local', mostly, known)).toMatch(/^ 81.6 % unknown .* 50 % valid in email of/);

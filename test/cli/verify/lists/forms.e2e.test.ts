@@ -160,6 +160,12 @@ describe('files that were joined with their headers', () => {
     expect(codedOf(tried, 'header_again')).toMatchObject(said);
     expect(codedOf(ended, 'header_again')).toMatchObject(said);
     expect(codedOf(ended, 'no_at')).toEqual([]);
+    const countries = 'email,land\ngood1@sluice.test,US\n';
+    await writeFile(join(folder, 'countries.csv'), countries + countries);
+    const byRow = ['verify', 'countries.csv', '--email', 'email', '--country-column', 'land'];
+    const apart = await runInProcess([...byRow, '--local', '-o', 'o.csv'], { cwd: folder });
+    expect(codedOf(apart, 'header_again')).toMatchObject([{ column: 'email', cells: 1 }]);
+    expect(codedOf(apart, 'country_not_understood')).toEqual([]);
     expect(csvRows(await readFile(join(folder, 'out.csv')))).toHaveLength(3);
   });
 });
