@@ -35,6 +35,7 @@ export function adviceOnCells(summary: Summary, options: AdviceOptions): readonl
     ...summary.columns.flatMap(suggestedAdvice),
     ...summary.columns.flatMap(missingPlusAdvice),
     ...summary.columns.flatMap(foreignAdvice),
+    ...summary.columns.flatMap(misreadAdvice),
     ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
     ...summary.columns.flatMap((column) => noRecordAdvice(column, summary)),
     ...unknownAdvice(summary, options),
@@ -142,6 +143,10 @@ function missingPlusAdvice({
 /** Those without a calling code may be of these countries, too: judged as others, and paid. */
 function foreignAdvice({ name: column, foreign }: HintedColumn): readonly CellAdvice[] {
   return foreign ? cellAdvice(foreign.cells, 'foreign_numbers', { column, ...foreign }) : [];
+}
+
+function misreadAdvice({ name: column, misread }: HintedColumn): readonly CellAdvice[] {
+  return misread ? cellAdvice(misread.cells, 'misread_numbers', { column, ...misread }) : [];
 }
 
 /** Numbers of another country than the row's are malformed for the service, or wrong. */

@@ -1,3 +1,4 @@
+import { misreadNumbers } from '../../report/sentences/advice-catalogue.js';
 import {
   type ReadOnly,
   type SentenceDefinition,
@@ -14,6 +15,7 @@ import {
 } from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,
+  misreadNumbersSentence,
   unfitNumbersSentence,
   missingPlusSentence,
   oddSentence,
@@ -310,7 +312,7 @@ export const catalogue = {
     example: {
       column: 'mobile',
       type: 'phone',
-      doubt: oneOf('malformed', 'missing_plus', 'foreign', 'unfit'),
+      doubt: oneOf('malformed', 'missing_plus', 'foreign', 'unfit', 'misread'),
       filled: 100,
       malformed: 60,
       others: 3,
@@ -321,10 +323,14 @@ export const catalogue = {
       ambiguous_country: undefined as string | undefined,
       foreign: undefined as Parameters<typeof foreignNumbersSentence>[1] | undefined,
       unfit: undefined as Parameters<typeof unfitNumbersSentence>[0] | undefined,
+      misread: undefined as Parameters<typeof misreadNumbersSentence>[0] | undefined,
     },
     variants: [
       { doubt: 'unfit', unfit: { cells: 12, of: 60 } },
       { doubt: 'unfit', unfit: { cells: 3, of: 3, read_as: 'DE' } },
+      { doubt: 'misread', misread: misreadNumbers },
+      { doubt: 'misread', misread: { ...misreadNumbers, given_by: 'country_column' } },
+      { doubt: 'misread', misread: { ...misreadNumbers, given_by: 'country_from' } },
     ],
     sentence({
       column,
@@ -340,6 +346,7 @@ export const catalogue = {
       ambiguous_country: country,
       foreign,
       unfit,
+      misread,
     }) {
       const name = JSON.stringify(column);
       if (doubt === 'missing_plus') {
@@ -349,6 +356,8 @@ export const catalogue = {
         return `column ${name}: ${foreign ? foreignNumbersSentence(column, foreign) : ''}`;
       }
       if (doubt === 'unfit') return `column ${name}: ${unfit ? unfitNumbersSentence(unfit) : ''}`;
+      if (doubt === 'misread')
+        return `column ${name}: ${misread ? misreadNumbersSentence(misread) : ''}`;
       const kinds = ['email addresses', 'phone numbers'];
       const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
       const found =

@@ -20,12 +20,14 @@ export function doubtfulMessages({
   needsPlus,
   ...column
 }: DoubtfulColumn): readonly Message[] {
-  const { malformed, filled, ambiguous, foreign, unfit } = column;
+  const { malformed, filled, ambiguous, foreign, unfit, misread } = column;
   const doubts = {
-    malformed: malformed * 2 > filled,
+    // Numbers of another country are not in the wrong column.
+    malformed: malformed * 2 > filled && misread === undefined,
     missing_plus: ambiguous > 0,
     foreign: foreign !== undefined,
     unfit: unfit !== undefined,
+    misread: misread !== undefined,
   };
   return (Object.keys(doubts) as (keyof typeof doubts)[])
     .filter((doubt) => doubts[doubt])
@@ -35,6 +37,7 @@ export function doubtfulMessages({
         column: name,
         foreign,
         unfit,
+        misread,
         rows: ambiguousRows,
         needs_plus: needsPlus,
         ambiguous_country: ambiguousCountry,

@@ -48,6 +48,7 @@ const batchLineEveryMs = 60_000;
 const doubtOf: Readonly<Partial<Record<string, FieldsOf<'doubtful_column'>['doubt']>>> = {
   missing_plus: 'missing_plus',
   foreign_numbers: 'foreign',
+  misread_numbers: 'misread',
 };
 
 export interface ReporterOptions extends LoggerOptions {

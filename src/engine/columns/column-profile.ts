@@ -3,7 +3,8 @@ import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { maskedCell } from '../../platform/text/printable.js';
 import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
-import { mayBeOf } from '../addresses/phone/phone-country.js';
+import { hasCallingCode } from '../addresses/phone/phone-country.js';
+import { CountryFitTally } from './country-fit.js';
 
 /** How the cells of a verified column look. */
 export interface ColumnProfile {
@@ -184,68 +185,4 @@ class CallingCodeTally {
         .slice(0, mostCountries),
     };
   }
-}
-
-/** Phone numbers without a calling code that do not look like numbers of their row's country. */
-export interface UnfitNumbers {
-  readonly cells: number;
-  /** How many without one were examined. */
-  readonly of: number;
-  /** The country given for all rows; absent where rows have countries of their own. */
-  readonly read_as?: string;
-}
-
-/** All of the first numbers are examined, then one of so many: the validity of a number is slow to find. */
-const allOfFirst = 1000;
-const oneOf = 64;
-const leastUnfit = 0.1;
-/** Where one country is given for all rows, some numbers of a list are merely wrong. */
-const leastOfOnly = { cells: 2, share: 0.5 };
-
-/** Counts numbers that are no valid ones of their row's country. A calling code means the same in all rows. */
-class CountryFitTally {
-  readonly #only: CountryCode | undefined;
-  #seen = 0;
-  #examined = 0;
-  #unfit = 0;
-
-  constructor(only: CountryCode | undefined) {
-    this.#only = only;
-  }
-
-  /** Counts a cell. @returns whether it is one to examine */
-  isNextExamined(): boolean {
-    this.#seen += 1;
-    return this.#seen <= allOfFirst || this.#seen % oneOf === 0;
-  }
-
-  examine(cell: CellText, country: CountryCode): void {
-    if (typeof cell !== 'string' || hasCallingCode(cell)) return;
-    const fits = mayBeOf(country, cell);
-    if (fits === undefined) return;
-    this.#examined += 1;
-    if (!fits) this.#unfit += 1;
-  }
-
-  /** @returns `undefined` where they are few */
-  unfit(): UnfitNumbers | undefined {
-    const cells = this.#unfit;
-    const of = this.#examined;
-    const least = this.#only ? leastOfOnly : { cells: leastCells, share: leastUnfit };
-    if (cells < least.cells || cells < of * least.share) return undefined;
-    return { cells, of, ...(this.#only && { read_as: this.#only }) };
-  }
-}
-
-/** Whether a plus sign or two zeros precede all other digits of a cell. */
-export function hasCallingCode(cell: string): boolean {
-  let at = 0;
-  for (; at < cell.length && !isDigit(cell.charCodeAt(at)); at += 1) {
-    if (cell[at] === '+' || cell[at] === '＋') return true;
-  }
-  return cell.startsWith('00', at);
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
 }

@@ -7,6 +7,7 @@ import {
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/cell-form.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import {
+  hasCallingCode,
   missingPlusSign,
   missingPlusSignOf,
   mayMissPlusSign,
@@ -35,7 +36,6 @@ import {
 } from '../../lists/rows/chunks/row-chunk.js';
 import type { LineBytes } from './batch-cutter.js';
 import {
-  hasCallingCode,
   addCell,
   addMissingPlusSign,
   createProfile,
@@ -268,7 +268,9 @@ export class CellReader {
     if (family && family === plan?.family) profile.callingCodes?.addDomestic(length === count);
     else profile.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
     if (profile.countryFit?.isNextExamined() === true) {
-      profile.countryFit.examine(chunk.text(row, position), country);
+      profile.countryFit.examine(chunk.text(row, position), country, () =>
+        this.#countries.originOf(chunk, row),
+      );
     }
     const isSuppressed =
       this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true ||
@@ -309,7 +311,9 @@ export class CellReader {
     }
     const { callingCodes, countryFit } = this.#profileOf(index);
     callingCodes?.add(cell, address.line);
-    if (countryFit?.isNextExamined() === true) countryFit.examine(cell, country);
+    if (countryFit?.isNextExamined() === true) {
+      countryFit.examine(cell, country, () => this.#countries.originOf(chunk, row));
+    }
     if (this.#isSuppressed(type, address.key, country)) {
       this.#setReason(place, 'suppressed');
       return;

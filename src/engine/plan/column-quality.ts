@@ -2,8 +2,8 @@ import {
   ambiguousCountryOf,
   type ColumnProfile,
   type ForeignNumbers,
-  type UnfitNumbers,
 } from '../columns/column-profile.js';
+import type { MisreadNumbers, UnfitNumbers } from '../columns/country-fit.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { BatchGroup } from '../addresses/address.js';
@@ -43,6 +43,8 @@ export interface DoubtfulColumn {
   readonly foreign?: ForeignNumbers | undefined;
   /** Phone numbers without a calling code that do not look like their row's country's; absent where few. */
   readonly unfit?: UnfitNumbers | undefined;
+  /** The same, where other countries fit them; absent where that of their row does. */
+  readonly misread?: MisreadNumbers | undefined;
 }
 
 /** Decides on doubtful columns. */
@@ -52,7 +54,7 @@ export interface DoubtOptions {
    * their type, many phone numbers may lack the `+` of a calling code (half of them, or a twentieth that
    * would be mobile numbers), more than a tenth of the calling codes are of other countries than `country`, or
    * a tenth of the numbers without one are none of their row's country (half, where `country` is that of all
-   * rows). Returns whether to continue.
+   * rows), or far more of these are valid in another. Returns whether to continue.
    * @default the run continues
    */
   readonly onDoubtfulColumns?:
@@ -81,12 +83,13 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
     if (!profile) return [];
     const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = profile;
     const foreign = profile.callingCodes?.foreign();
+    const misread = misreadNumbers(profile);
     const isExplained = malformed * 2 > filled || isPlusMissing(profile);
-    const unfit = isExplained ? undefined : profile.countryFit?.unfit();
+    const unfit = isExplained || misread ? undefined : profile.countryFit?.unfit();
     const only = profile.callingCodes?.country;
     const found = ambiguousCountryOf(profile);
     const ambiguousCountry = only === undefined || found === only ? undefined : found;
-    if (!isExplained && !foreign && !unfit) return [];
+    if (!isExplained && !foreign && !unfit && !misread) return [];
     return [
       {
         name,
@@ -101,6 +104,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
         ...(ambiguousCountry !== undefined && { ambiguousCountry }),
         ...(foreign && { foreign }),
         ...(unfit && { unfit }),
+        ...(misread && { misread }),
       },
     ];
   });
@@ -116,6 +120,11 @@ export function isPlusMissing({
   ambiguousMobiles: mobiles,
 }: ColumnProfile): boolean {
   return ambiguous * 2 > filled || (mobiles > 1 && mobiles * 20 >= filled);
+}
+
+/** @returns `undefined` where their country fits, or digits may begin with a calling code */
+export function misreadNumbers(profile: ColumnProfile): MisreadNumbers | undefined {
+  return isPlusMissing(profile) ? undefined : profile.countryFit?.misread();
 }
 
 /** Of so many cells at least one in twenty should be a country. */
@@ -169,6 +178,15 @@ export function emailNotices(
   return [notice('emails_of_countries', { emails, country: most })];
 }
 
+/** Many numbers are valid in several countries. */
+const mostNamed = 3;
+
+const optionOf = {
+  country_column: 'countryColumn',
+  country_from: 'countryFrom',
+  country: 'country',
+} as const;
+
 export async function askAboutColumns(
   plan: Plan,
   { onDoubtfulColumns }: DoubtOptions,
@@ -176,6 +194,17 @@ export async function askAboutColumns(
   const columns = doubtfulColumns(plan);
   if (columns.length === 0 || !onDoubtfulColumns || (await onDoubtfulColumns(columns))) return;
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
+  const misread = columns.flatMap(({ misread: numbers }) => numbers ?? []);
+  const [first] = misread;
+  if (first && misread.length === columns.length) {
+    const option = optionOf[first.given_by];
+    const countries = first.fitting.slice(0, mostNamed).map(({ country }) => country);
+    const isSure = countries.length === 1 && option === 'country';
+    throw new ConfigurationError(
+      `stopped because of the country of ${names}: the numbers are valid in ${countries.join(', ')}, and hardly in ${first.read_as}; nothing was sent: correct the country (${optionName(option, isSure ? countries[0] : undefined)}), or have ${optionName('onDoubtfulColumns')} agree to it`,
+      { code: 'declined', option },
+    );
+  }
   throw new ConfigurationError(
     `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or have ${optionName('onDoubtfulColumns')} agree to these`,
     { code: 'declined', option: 'onDoubtfulColumns' },

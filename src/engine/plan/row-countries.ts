@@ -2,6 +2,7 @@ import { findCountry } from '../addresses/country/parse-country.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
+import type { CountryOrigin } from '../columns/country-fit.js';
 import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 
 /** The source of a row's target country: its own cell, else its number, else the fallback. */
@@ -68,6 +69,15 @@ export class RowCountries {
         ? undefined
         : callingCodeOf(chunk.text(row, phonePosition), counts?.codes);
     return byNumber ?? fallback ?? { reason: 'country_missing' };
+  }
+
+  /** What gives a row with a country its country. */
+  originOf(chunk: RowChunk, row: number): CountryOrigin {
+    const { position, phonePosition } = this.#rule;
+    if (position !== undefined && !isBlank(chunk.text(row, position))) return 'country_column';
+    const isByNumber =
+      phonePosition !== undefined && phoneCountry(chunk.text(row, phonePosition)) !== undefined;
+    return isByNumber ? 'country_from' : 'country';
   }
 
   #named(chunk: RowChunk, row: number, position: number): RowCountry | undefined {

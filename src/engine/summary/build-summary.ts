@@ -4,7 +4,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
 import { isAtEnd, mayHaveLaunched } from '../batches/batch-state.js';
 import { addCharges, chargeOf, type DrivenBatch, nothing } from '../batches/batch-log.js';
-import { isPlusMissing } from '../plan/column-quality.js';
+import { isPlusMissing, misreadNumbers } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
 import type { RejectedCells } from './rejected-cells.js';
@@ -164,11 +164,13 @@ export function columnHints(
   const domains = misspelt.of(column);
   const profile = plan.planner.cells.profiles[column];
   const foreign = profile?.callingCodes?.foreign();
+  const isMissing = profile !== undefined && isPlusMissing(profile);
+  const misread = profile && misreadNumbers(profile);
   return {
     ...(forms && { forms }),
     ...(domains && { misspelt: domains }),
-    ...(profile &&
-      isPlusMissing(profile) && { ambiguous: profile.ambiguous, ambiguous_rows: profile.rows }),
+    ...(isMissing && { ambiguous: profile.ambiguous, ambiguous_rows: profile.rows }),
     ...(foreign && { foreign }),
+    ...(misread && { misread }),
   };
 }

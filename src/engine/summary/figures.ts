@@ -2,6 +2,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import type { BatchTimes } from '../batches/batch-log.js';
 import type { Charge } from '../batches/status-answer.js';
 import type { ForeignNumbers } from '../columns/column-profile.js';
+import type { MisreadNumbers } from '../columns/country-fit.js';
 import type { Verdict } from '../results/outcome-table.js';
 import { type BatchState, isLaunchInDoubt, mayHaveLaunched } from '../batches/batch-state.js';
 
@@ -63,6 +64,11 @@ export interface ColumnHints {
   readonly ambiguous_rows?: readonly number[] | undefined;
   /** Phone numbers of other countries than the given one. Absent where they are few. */
   readonly foreign?: ForeignNumbers | undefined;
+  /**
+   * Phone numbers without a calling code of which far more are valid in other countries than in the one that
+   * they are read by. Absent where that one fits.
+   */
+  readonly misread?: MisreadNumbers | undefined;
 }
 
 /** Phone numbers that are wrong or without a result, and not valid in their row's country. */

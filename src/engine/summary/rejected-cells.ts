@@ -6,10 +6,14 @@ import { maskedText } from '../../platform/text/printable.js';
 import { trimCell } from '../addresses/address.js';
 import { cellForm } from '../addresses/cell-form.js';
 import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
-import { fitsCountry, isFixedOrMobile, phoneCountry } from '../addresses/phone/phone-country.js';
+import {
+  hasCallingCode,
+  fitsCountry,
+  isFixedOrMobile,
+  phoneCountry,
+} from '../addresses/phone/phone-country.js';
 import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
-import { hasCallingCode } from '../columns/column-profile.js';
 import type { Plan } from '../plan/plan.js';
 import { type Outcome, type OutcomeTable, verdictOf } from '../results/outcome-table.js';
 import type { ColumnSummary, CountryProblems } from './figures.js';

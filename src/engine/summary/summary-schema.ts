@@ -13,6 +13,7 @@ import type {
   UnfinishedRun,
 } from './summary.js';
 import type { ForeignNumbers } from '../columns/column-profile.js';
+import type { MisreadNumbers } from '../columns/country-fit.js';
 import type {
   BatchExport,
   BatchReport,
@@ -79,12 +80,23 @@ const foreign = schemaOf<ForeignNumbers>()(
   }),
 );
 
+const misread = schemaOf<MisreadNumbers>()(
+  z.object({
+    cells: count,
+    of: count,
+    read_as: z.string(),
+    given_by: z.enum(['country_column', 'country_from', 'country']),
+    fitting: z.array(z.object({ country: z.string(), cells: count })).max(10),
+  }),
+);
+
 const columnHints = {
   forms: z.record(z.string(), counts).optional(),
   misspelt: misspelt.optional(),
   ambiguous: count.optional(),
   ambiguous_rows: z.array(count).max(5).optional(),
   foreign: foreign.optional(),
+  misread: misread.optional(),
 };
 
 const unfit = schemaOf<UnfitCells>()(

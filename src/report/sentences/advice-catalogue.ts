@@ -1,4 +1,5 @@
 import type { ForeignNumbers } from '../../engine/columns/column-profile.js';
+import type { MisreadNumbers } from '../../engine/columns/country-fit.js';
 import type { CountryProblems } from '../../engine/summary/figures.js';
 import {
   optionName,
@@ -16,6 +17,7 @@ import {
   missingCountrySentence,
   missingDigitsSentence,
   missingPlusSentence,
+  misreadNumbersSentence,
   unknownCountrySentence,
   noTextSentence,
 } from './list-sentences.js';
@@ -30,6 +32,14 @@ export interface Advice {
   readonly message: string;
 }
 
+/** An example. */
+export const misreadNumbers: MisreadNumbers = {
+  cells: 35,
+  of: 60,
+  read_as: 'AT',
+  given_by: 'country',
+  fitting: [{ country: 'DE', cells: 59 }],
+};
 const misspeltCountry = { value: 'Germny', rows: 23, first_row: 5, guess: 'Germany', code: 'DE' };
 const otherCountry = { value: 'Frankreihc', rows: 1, first_row: 17, guess: null, code: null };
 const retry = { exports: 0, addresses: 12, paid_twice: 0 };
@@ -284,6 +294,22 @@ export const adviceCatalogue = {
     },
     variants: [{ national: 1 }, { national: 0 }],
     sentence: ({ column, ...numbers }) => `${column}: ${foreignNumbersSentence(column, numbers)}`,
+  }),
+  misread_numbers: define<{ readonly column: string } & MisreadNumbers>({
+    when: 'Numbers without a calling code are read by one country, and far more are valid in others, the likeliest first. `given_by`: what gives them the one: `country`, `country_column`, `country_from`.',
+    example: { column: 'mobile', ...misreadNumbers },
+    variants: [
+      {
+        cells: 60,
+        fitting: [
+          { country: 'NL', cells: 59 },
+          { country: 'IT', cells: 58 },
+          { country: 'FR', cells: 57 },
+          { country: 'DE', cells: 55 },
+        ],
+      },
+    ],
+    sentence: ({ column, ...numbers }) => `${column}: ${misreadNumbersSentence(numbers)}`,
   }),
   numbers_do_not_fit: define({
     when: 'Many numbers are wrong or without a result, and those that were `examined` do not fit their country.',

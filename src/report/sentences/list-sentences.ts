@@ -1,4 +1,5 @@
-import type { ForeignNumbers, UnfitNumbers } from '../../engine/columns/column-profile.js';
+import type { ForeignNumbers } from '../../engine/columns/column-profile.js';
+import type { MisreadNumbers, UnfitNumbers } from '../../engine/columns/country-fit.js';
 import type { CountryProblems, UnknownCountry, OddShare } from '../../engine/summary/figures.js';
 import { namesDatabase } from '../../lists/location.js';
 import { optionName } from '../../platform/text/sentence.js';
@@ -115,6 +116,32 @@ export function foreignNumbersSentence(
       ? `1 number without one is read as a ${country} number`
       : `${grouped(national)} numbers without one are read as ${country} numbers`;
   return `${first}; ${others}, and without ${optionName('country')} not sent`;
+}
+
+/** `of 60 different numbers without a calling code 59 are valid in DE, and 25 in AT, by --country AT: …` */
+export function misreadNumbersSentence({
+  cells,
+  of,
+  read_as: country,
+  given_by: by,
+  fitting,
+}: MisreadNumbers): string {
+  const named = fitting
+    .slice(0, mostCountries)
+    .map((each, at) => `${grouped(each.cells)}${at === 0 ? ' are valid' : ''} in ${each.country}`);
+  const [only = '', ...more] = fitting.map((each) => each.country);
+  const others = fitting.length > named.length ? ', …' : '';
+  const own = of === cells ? 'none' : grouped(of - cells);
+  const numbers = `of ${grouped(of)} different numbers without a calling code ${named.join(', ')}${others}, and ${own} in ${country}`;
+  const orPlus = 'or write the numbers with +';
+  switch (by) {
+    case 'country':
+      return `${numbers}, by ${optionName('country', country)}: give ${more.length > 0 ? `the country of the list (${optionName('country')})` : optionName('country', only)}, ${orPlus}`;
+    case 'country_column':
+      return `${numbers}, by the country of their row: correct the column of countries (${optionName('countryColumn')}), ${orPlus}`;
+    case 'country_from':
+      return `${numbers}, by another number of their row (${optionName('countryFrom')}): add a column of countries (${optionName('countryColumn')}), ${orPlus}`;
+  }
 }
 
 export function unfitNumbersSentence({ cells, of, read_as: country }: UnfitNumbers): string {

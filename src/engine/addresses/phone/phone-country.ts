@@ -27,6 +27,19 @@ export function phoneCountry(
   return exact !== undefined && isCountryCode(exact) ? exact : main;
 }
 
+/** Whether a plus sign or two zeros precede all other digits of a cell. */
+export function hasCallingCode(cell: string): boolean {
+  let at = 0;
+  for (; at < cell.length && !isDigit(cell.charCodeAt(at)); at += 1) {
+    if (cell[at] === '+' || cell[at] === '＋') return true;
+  }
+  return cell.startsWith('00', at);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
 /** Digits with a leading `+`; `00` counts as one where a possible number follows. */
 function internationalDigits(cell: CellText): PhoneDigits | undefined {
   if (typeof cell !== 'string' || cell.length > maxCellUnits) return undefined;

@@ -164,6 +164,29 @@ describe('numbers of several countries under one country', () => {
     expect(estimate.columns[0]?.foreign).toMatchObject(foreign);
   });
 
+  it('name the country instead of the column where the given one is wrong, and are not sent', async () => {
+    const national = ['151 23', '176 45', '1520 2', '40 ', '89 '].flatMap((place) =>
+      ['512345', '678901', '432198'].map((number) => `0${place}${number}\n`),
+    );
+    await writeFile(join(folder, 'list.csv'), `phone\n${national.join('')}`);
+    const american = [
+      'list.csv',
+      '--phone',
+      'phone',
+      '--country',
+      'US',
+      '--quiet',
+      '-o',
+      'out.csv',
+    ];
+    const env = connectTo(service);
+    const refused = await runInProcess(['verify', ...american], { cwd: folder, env });
+    expect(refused.code, refused.stderr).toBe(2);
+    const misread = { read_as: 'US', given_by: 'country', fitting: [{ country: 'DE' }] };
+    expect(eventsOf(refused, 'doubtful_column')).toMatchObject([{ doubt: 'misread', misread }]);
+    expect(eventsOf(refused, 'error')).toMatchObject([{ code: 'declined', option: '--country' }]);
+  });
+
   it('are reported without a word of national ones where all have a calling code', async () => {
     const international = `phone\n${cells.slice(0, -2).join('\n')}\n`;
     const ended = await verify(international, ...german, '-o', 'out.csv');

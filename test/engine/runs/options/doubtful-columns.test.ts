@@ -181,6 +181,52 @@ describe('onDoubtfulColumns', () => {
     expect(await estimated(['(415) 555-0100', '415 5550100', '04155 501000'])).toEqual([]);
   });
 
+  const german = [
+    ...numbers(10, '0151 23'),
+    ...['030 1', '040 2', '089 3', '0221 ', '0341 '].flatMap((place) => numbers(6, `${place}5`)),
+  ];
+
+  it.each([
+    ['country', { country: 'AT' }],
+    ['country', { country: 'AT', countryColumn: 'none' }],
+    ['country_column', { countryColumn: 'land' }],
+    ['country', { country: 'US' }],
+  ] as const)(
+    'is reported the country that fits the numbers, and what gives %s',
+    async (by, given) => {
+      const seen: DoubtfulColumn[] = [];
+      const rows = [...german, ...german].map((phone) => ({ phone, land: 'AT', none: '' }));
+      const options = { source: rowsSource(rows), phone: ['phone'] as const, ...given };
+      const estimate = await estimateRun({
+        ...options,
+        onDoubtfulColumns: (columns) => seen.push(...columns) > 0,
+      });
+      const misread = {
+        of: 40,
+        read_as: 'country' in given ? given.country : 'AT',
+        given_by: by,
+        fitting: [{ country: 'DE', cells: 40 }],
+      };
+      expect(seen).toMatchObject([{ name: 'phone', misread }]);
+      expect(seen[0]?.unfit).toBeUndefined();
+      expect(estimate.columns[0]?.misread).toMatchObject(misread);
+      const { service } = await withService();
+      const refused = streamRun({
+        ...options,
+        sink: rowsSink(() => undefined),
+        client: new Client(service),
+        onDoubtfulColumns: () => false,
+      });
+      const option = by === 'country' ? 'country' : 'countryColumn';
+      await expect(refused).rejects.toMatchObject({ code: 'declined', option });
+    },
+  );
+
+  it('is reported no other country where the given one fits, though others take these numbers', async () => {
+    expect(await estimated(german)).toEqual([]);
+    expect(await estimated([...german, ...numbers(6, '030 99999')])).toEqual([]);
+  });
+
   it.each([
     // [with the country's own code, without one, abroad]: people write a + for those abroad alone.
     [1000, 0, 100],

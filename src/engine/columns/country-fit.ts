@@ -1,0 +1,184 @@
+import { type CountryCode, countryCodes } from '../../contract/countries.js';
+import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
+import { fitsCountry, hasCallingCode, mayBeOf } from '../addresses/phone/phone-country.js';
+
+/** What gives a row its country: its cell, the calling code of its number, or the country of all others. */
+export type CountryOrigin = 'country_column' | 'country_from' | 'country';
+
+/** Phone numbers without a calling code that do not look like numbers of their row's country. */
+export interface UnfitNumbers {
+  readonly cells: number;
+  /** How many without one were examined. */
+  readonly of: number;
+  /** The country given for all rows; absent where rows have countries of their own. */
+  readonly read_as?: string;
+}
+
+/** Phone numbers without a calling code of which far more are valid in other countries than where they are read. */
+export interface MisreadNumbers {
+  /** Those that are not valid there. */
+  readonly cells: number;
+  /** How many different ones were compared: the first 200 at most. */
+  readonly of: number;
+  /** The country they are read by. */
+  readonly read_as: string;
+  /** What gives them that country. */
+  readonly given_by: CountryOrigin;
+  /** The countries where nearly all are valid, the likeliest first. */
+  readonly fitting: readonly FittingCountry[];
+}
+
+interface FittingCountry {
+  readonly country: string;
+  readonly cells: number;
+}
+
+/** All of the first numbers are examined, then one of so many: the validity of a number is slow to find. */
+const allOfFirst = 1000;
+const oneOf = 64;
+/** Fewer are a few people abroad. */
+const leastCells = 5;
+const leastUnfit = 0.1;
+/** Where one country is given for all rows, some numbers of a list are merely wrong. */
+const leastOfOnly = { cells: 2, share: 0.5 };
+/**
+ * Shares of numbers that are valid: from which on another country is named, and at most where they are read.
+ * Many numbers are valid in several countries, and some of each list in none.
+ */
+const leastInOther = 0.85;
+const mostInOwn = 0.75;
+const leastMore = 0.2;
+/** How many more of them are valid than of other digits. */
+const leastByChoice = 0.2;
+/** Different numbers, by which countries are compared. */
+const mostCompared = 200;
+const mostFitting = 10;
+
+interface NumbersReadBy {
+  readonly country: CountryCode;
+  readonly origin: CountryOrigin;
+  readonly cells: Set<string>;
+}
+
+/** Counts numbers that are no valid ones of their row's country. A calling code means the same in all rows. */
+export class CountryFitTally {
+  readonly #only: CountryCode | undefined;
+  #seen = 0;
+  #examined = 0;
+  #unfit = 0;
+  /** Of the first cells. */
+  readonly #read = new Map<string, NumbersReadBy>();
+  #misread: { readonly examined: number; readonly found: MisreadNumbers | undefined } | undefined;
+
+  constructor(only: CountryCode | undefined) {
+    this.#only = only;
+  }
+
+  /** Counts a cell. @returns whether it is one to examine */
+  isNextExamined(): boolean {
+    this.#seen += 1;
+    return this.#seen <= allOfFirst || this.#seen % oneOf === 0;
+  }
+
+  /** @param originOf asked for the first cells */
+  examine(cell: CellText, country: CountryCode, originOf: () => CountryOrigin): void {
+    if (typeof cell !== 'string' || hasCallingCode(cell)) return;
+    const fits = mayBeOf(country, cell);
+    if (fits === undefined) return;
+    this.#examined += 1;
+    if (!fits) this.#unfit += 1;
+    if (this.#seen <= allOfFirst) this.#compare(cell, country, originOf());
+  }
+
+  #compare(cell: string, country: CountryCode, origin: CountryOrigin): void {
+    const key = `${country} ${origin}`;
+    const read = this.#read.get(key) ?? { country, origin, cells: new Set() };
+    this.#read.set(key, read);
+    if (read.cells.size < mostCompared) read.cells.add(cell);
+  }
+
+  /** @returns `undefined` where they are few */
+  unfit(): UnfitNumbers | undefined {
+    const cells = this.#unfit;
+    const of = this.#examined;
+    const least = this.#only ? leastOfOnly : { cells: leastCells, share: leastUnfit };
+    if (cells < least.cells || cells < of * least.share) return undefined;
+    return { cells, of, ...(this.#only && { read_as: this.#only }) };
+  }
+
+  /** Numbers that another country explains clearly better than the one they are read by. */
+  misread(): MisreadNumbers | undefined {
+    if (this.#misread?.examined !== this.#examined) {
+      const [found] = [...this.#read.values()]
+        .flatMap((read) => misreadNumbers(read))
+        .toSorted((one, other) => other.of - one.of);
+      this.#misread = { examined: this.#examined, found };
+    }
+    return this.#misread?.found;
+  }
+}
+
+function misreadNumbers({
+  country,
+  origin,
+  cells: texts,
+}: NumbersReadBy): readonly MisreadNumbers[] {
+  const numbers = [...texts];
+  const of = numbers.length;
+  const inOwn = numbers.filter((cell) => mayBeOf(country, cell) === true).length;
+  if (of < leastCells || inOwn > of * mostInOwn) return [];
+  const least = Math.max(of * leastInOther, inOwn + of * leastMore);
+  const fitting = countriesOf(numbers, least);
+  if (fitting.length === 0) return [];
+  return [{ cells: of - inOwn, of, read_as: country, given_by: origin, fitting }];
+}
+
+function countriesOf(numbers: readonly string[], least: number): readonly FittingCountry[] {
+  return countryCodes
+    .flatMap((country) => {
+      const cells = fittingIn(country, numbers, least);
+      if (cells === undefined) return [];
+      const others = numbers.filter((number) => fitsCountry(reversed(number), country)).length;
+      if (cells - others < numbers.length * leastByChoice) return [];
+      return [{ country, cells, weight: weightOf(numbers.length, cells, others) }];
+    })
+    .toSorted((one, other) => other.weight - one.weight)
+    .slice(0, mostFitting)
+    .map(({ country, cells }) => ({ country, cells }));
+}
+
+/** @returns `undefined` where they are fewer: most countries are left after some numbers */
+function fittingIn(
+  country: CountryCode,
+  numbers: readonly string[],
+  least: number,
+): number | undefined {
+  const mostMisses = numbers.length - least;
+  let misses = 0;
+  for (const number of numbers) {
+    if (!fitsCountry(number, country)) misses += 1;
+    if (misses > mostMisses) return undefined;
+  }
+  return numbers.length - misses;
+}
+
+/** How rarely a number that is not of a country is valid in it, by chance. */
+const missWeight = Math.log(0.05);
+
+/**
+ * How well a country explains numbers: where nearly any digits are valid, that these are says little. As
+ * other digits serve the same ones from the end to the beginning.
+ */
+function weightOf(of: number, cells: number, others: number): number {
+  const byChance = (others + 1) / (of + 2);
+  return (of - cells) * missWeight - cells * Math.log(byChance);
+}
+
+/** The digits of a number after its zeros in reverse, with its separators in their places. */
+function reversed(number: string): string {
+  const start = /^\D*0*/.exec(number)?.[0].length ?? 0;
+  const digits = number.slice(start).replaceAll(/\D/g, '');
+  let at = digits.length;
+  const rest = number.slice(start).replaceAll(/\d/g, () => digits[(at -= 1)] ?? '');
+  return number.slice(0, start) + rest;
+}
