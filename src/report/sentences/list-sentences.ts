@@ -136,7 +136,7 @@ export function misreadNumbersSentence({
   const orPlus = 'or write the numbers with +';
   switch (by) {
     case 'country':
-      return `${numbers}, by ${optionName('country', country)}: give ${more.length > 0 ? `the country of the list (${optionName('country')})` : optionName('country', only)}, ${orPlus}`;
+      return `${numbers}, by ${optionName('country', country)}: give ${more.length > 0 ? `the country of the list (${optionName('country')})` : `${optionName('country', only)} if the list is of ${only}`}, ${orPlus}`;
     case 'country_column':
       return `${numbers}, by the country of their row: correct the column of countries (${optionName('countryColumn')}), ${orPlus}`;
     case 'country_from':
