@@ -39,6 +39,9 @@ export class OutageWatch {
   #since = 0;
   /** How often the wait was reported. */
   #reports = 0;
+  /** All short pauses so far, and the end of the latest. */
+  #slowedMs = 0;
+  #slowedUntil = Number.NEGATIVE_INFINITY;
   readonly #alarm: Alarm;
 
   /**
@@ -81,6 +84,21 @@ export class OutageWatch {
   /** Progress: a service that takes an upload piece by piece is not silent. */
   moved(): void {
     if (!this.#giveUp.failing && this.#reports === 0) this.#since = this.#clock.now();
+  }
+
+  /** The service asks for a pause: short ones in a chain, each over before it is reported, are reported once. */
+  paused(error: Error, until: number): void {
+    const now = this.#clock.now();
+    const ms = until - Math.max(now, this.#slowedUntil);
+    if (ms <= 0 || until - now >= firstMs) return;
+    const wasSlowed = this.#slowedMs >= firstMs;
+    this.#slowedUntil = until;
+    this.#slowedMs += ms;
+    if (wasSlowed || this.#slowedMs < firstMs || this.#reports > 0) return;
+    this.#reports += 1;
+    const { failing } = this.#giveUp;
+    const leftMs = failing && Math.max(0, failing.giveUpAt - now);
+    this.#report({ state: 'waiting', error, forMs: this.#slowedMs, leftMs });
   }
 
   /** The service has answered, or its failures are too old to matter. */

@@ -264,6 +264,7 @@ export class RequestScheduler {
         this.#window.narrow(now, startedAt);
         if (outcome.limits) this.#limiter.applyLimits(now, outcome.limits, this.#running);
         for (const slots of this.#shared) slots.paused(now, this.#limiter.pausedUntil);
+        this.#outage?.paused(outcome.error, this.#limiter.pausedUntil);
         return;
       case 'failed':
         this.#giveUp.failed(now, outcome.error);

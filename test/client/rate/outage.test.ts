@@ -121,6 +121,20 @@ it('tells of the pause that a service asks for', async () => {
   expect(reported.at(-1)).toMatchObject({ state: 'over' });
 });
 
+it('tells once of a chain of pauses, each of which is over before it is told of', async () => {
+  const { clock, reported, acquire } = watched();
+  const error = new Error('429');
+  for (let count = 0; count < 6; count += 1) {
+    for (const kind of ['throttled', 'answered'] as const) {
+      const turn = acquire();
+      await clock.advance(1900);
+      (await turn).settle({ kind, error, retryAfterMs: 1500 });
+    }
+  }
+  expect(reported.map(({ state }) => state)).toEqual(['waiting', 'over']);
+  expect(reported).toMatchObject([{ error }, {}]);
+});
+
 it('says nothing of a service that answers, or takes an upload piece by piece', async () => {
   const { clock, reported, scheduler, acquire } = watched();
   const upload = await acquire();
