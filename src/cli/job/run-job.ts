@@ -15,6 +15,7 @@ import { omitUndefined, programName } from '../command.js';
 import { connect, type Connection } from '../connect.js';
 import { trialMessages, adviceMessages } from '../messages/end-messages.js';
 import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
+import { progressMessage } from '../messages/progress-messages.js';
 import { keepMessages } from '../endpoints/output.js';
 import { waitLockOption } from '../options/store-options.js';
 import {
@@ -107,11 +108,18 @@ export async function estimateJob(
   try {
     const changed = new ChangedCells();
     const doubtful: DoubtfulColumn[] = [];
+    // The guide counts a list several times, and shows the last count.
+    const emails: Message[] = [];
     const { fresh, onChange, moved, retryFailed, partial } = givenOptionsOfKeptRuns(options);
     // Cells are previewed only to the person at the terminal; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
     const estimate = await estimateRun({
       ...shared,
+      onProgress: (progress) => {
+        const isOfEmails = progress.stage === 'notice' && progress.code === 'emails_of_countries';
+        if (isOfEmails) emails.push(progressMessage(progress));
+        else shared.onProgress?.(progress);
+      },
       onDoubtfulColumns: (columns) => {
         doubtful.push(...columns);
         return true;
@@ -135,6 +143,7 @@ export async function estimateJob(
     const dropped = old && droppedMessage('--fresh', old);
     const before = [
       ...keepMessages(options, estimate.columns),
+      ...emails,
       ...(dropped ? [dropped] : []),
       ...(isReplaced ? [paidAgain(paid, addresses)] : unfinished ? [unfinished] : []),
       ...elsewhere,

@@ -225,6 +225,16 @@ it('says which emails are paid for in several countries, and how each is paid fo
   const both = await byRow('-o', 'out.csv');
   expect(codedOf(both, 'emails_of_countries')).toMatchObject([said]);
   expect(await chargesOf(service)).toHaveLength(3);
+  // The guide counts the list with and without a history, and says it once.
+  const guided = await answerInProcess(
+    ['verify', 'list.csv', '--email', 'mail', '--country-column', 'land'],
+    {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [[/Start.*\[/, 'n\r']],
+    },
+  );
+  expect(codedOf(guided, 'emails_of_countries')).toMatchObject([said]);
   const once = await byRow('-o', 'once.csv', '--email-country', 'DE');
   expect(codedOf(once, 'emails_of_countries')).toEqual([]);
   expect(await chargesOf(service)).toHaveLength(3 + 2);
