@@ -18,6 +18,31 @@ export function meansCountry(cell: string): boolean {
   return findCountry(cell) !== undefined || guessCountry(cell) !== undefined;
 }
 
+/** Two letters of countries that mean a state of the US, or a language, as well. */
+const states = /^(?:A[LRZ]|C[AO]|DE|GA|I[DLN]|KY|LA|M[ADENOST]|N[CE]|PA|S[CD]|TN|VA)$/i;
+const languages =
+  /^(?:ar|bg|de|e[st]|f[ir]|h[ru]|i[dt]|l[tv]|ms|n[lo]|p[lt]|r[ou]|s[klv]|t[hr]|vi)$/i;
+const nearlyAll = 0.9;
+
+/**
+ * Whether cells are surely countries though their column is not named so. Few different codes may as well be
+ * `SI` and `NO`, or `Mr` and `Ms`; names of countries are nothing else.
+ *
+ * @param isLikely whether the column's name is one that columns of countries have, too
+ */
+export function areSurelyCountries(cells: readonly string[], isLikely: boolean): boolean {
+  const countries = cells.map((cell) => findCountry(cell));
+  const known = cells.filter((_, at) => countries[at] !== undefined);
+  if (known.length === 0 || known.length < cells.length * nearlyAll) return false;
+  const names = known.filter((cell) => cell.length > 3);
+  if (names.length >= cells.length * nearlyAll) return true;
+  const different = new Set(countries.filter((country) => country !== undefined)).size;
+  if (different < (isLikely ? 2 : 3)) return false;
+  const isDoubtful = (cell: string) =>
+    states.test(cell) || (!isLikely && (languages.test(cell) || cell !== cell.toUpperCase()));
+  return names.length > 0 || !known.every(isDoubtful);
+}
+
 /** Also without a complete domain: reported once the column is chosen. */
 export function mayBeEmail(cell: string): boolean {
   return isEmail(cell) || /^[^\s@]+@[^\s@]+$/.test(cell);

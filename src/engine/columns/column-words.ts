@@ -65,6 +65,11 @@ const countryTokens = [
   'cc',
 ];
 
+/** Words of columns whose cells decide whether they hold countries. */
+const maybeCountryTokens = 'ctry, cntry, staat, nation, market, markt, marche, mercado, iso'.split(
+  ', ',
+);
+
 /** Words for contacts of staff: the list's owner has these addresses. */
 const staffWords = [
   'owner, created by, modified by, updated by, assigned, assignee, agent, salesperson, sales rep',
@@ -93,7 +98,12 @@ const otherNumbers = [
 
 /** Columns with two letters that are not countries. */
 const otherCodes =
-  'state, province, region, language, lang, locale, sprache, langue, idioma, currency, wahrung, bundesland, timezone'.split(
+  'state, states, province, prov, region, kanton, canton, uf, lang, lng, lingua, taal, locale, unit, title'.split(
+    ', ',
+  );
+/** Also within a word: `Korrespondenzsprache`. */
+const otherCodeParts =
+  'language, sprache, langue, idioma, currency, wahrung, waehrung, bundesland, bundesstaat, provinc, timezone'.split(
     ', ',
   );
 
@@ -106,6 +116,8 @@ interface NamedColumn {
   readonly isOfStaff: boolean;
   /** Whether its digits are named as something else than a phone. */
   readonly isOtherNumber: boolean;
+  /** Whether its cells decide if it holds countries, as its name may mean them. */
+  readonly mayBeCountry: boolean;
   /** Whether its letters are named as something else than a country. */
   readonly isOtherCode: boolean;
 }
@@ -119,6 +131,7 @@ export function readColumnName(name: string): NamedColumn {
   const isCountry = has(countryParts)
     ? !words.includes('code') || !isPhone
     : hasWord(countryTokens);
+  const isOtherCode = hasWord(otherCodes) || has(otherCodeParts);
   return {
     meaning: has(faxParts)
       ? 'fax'
@@ -131,7 +144,8 @@ export function readColumnName(name: string): NamedColumn {
             : undefined,
     isOfStaff: has(staffParts),
     isOtherNumber: isPhone ? hasWord(aboutParts) : hasWord(numberParts) || has(longNumberParts),
-    isOtherCode: hasWord(otherCodes),
+    mayBeCountry: hasWord(maybeCountryTokens) && !isOtherCode,
+    isOtherCode,
   };
 }
 

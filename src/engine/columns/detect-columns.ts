@@ -8,6 +8,7 @@ import { printableLine } from '../../platform/text/printable.js';
 import { addedColumns } from './added-fields.js';
 import { freePrefix } from './column-layout.js';
 import {
+  areSurelyCountries,
   countryOfPhone,
   isEmail,
   isPhone,
@@ -94,7 +95,6 @@ const enough = {
   unnamed: 0.8,
   alone: 0.6,
   unnamedPhone: 0.9,
-  country: 0.9,
   majority: 2 / 3,
   few: 0.1,
 };
@@ -232,12 +232,11 @@ class Column {
   }
 
   #holdsCountries(): boolean {
-    const { meaning, isOtherCode } = readColumnName(this.#title);
-    const known = this.#share((cell) => findCountry(cell) !== undefined);
-    if (meaning === 'country') return known >= enough.named;
-    // Two letters may be a language or a state, too; a country's name is nothing else.
-    const named = this.#share((cell) => cell.length > 3 && findCountry(cell) !== undefined);
-    return !isOtherCode && meaning === undefined && named >= enough.country;
+    const { meaning, mayBeCountry, isOtherCode } = readColumnName(this.#title);
+    if (meaning === 'country') {
+      return this.#share((cell) => findCountry(cell) !== undefined) >= enough.named;
+    }
+    return meaning === undefined && !isOtherCode && areSurelyCountries(this.filled, mayBeCountry);
   }
 
   asCoded(): CodedColumn {

@@ -6,7 +6,7 @@ import type { SourceReading } from '../../lists/rows/source.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { trimCell } from '../addresses/address.js';
 import { findCountry } from '../addresses/country/parse-country.js';
-import { isDate } from './cell-patterns.js';
+import { areSurelyCountries, isDate } from './cell-patterns.js';
 import { readColumnName } from './column-words.js';
 
 /** So many rows are enough to say what there is. */
@@ -38,13 +38,23 @@ function talliesOf(
   const inCountries = (says: (cell: string) => boolean) =>
     countryOfAll &&
     new RowTally(header, (title) =>
-      readColumnName(title).meaning === 'country' ? says : undefined,
+      isNamedCountry(title) || mayBeCountry(title) ? says : undefined,
     );
   return {
     optOuts: new RowTally(header, (title) => optOutOf(title, optOutsOf)),
     foreign: inCountries((cell) => (findCountry(cell) ?? countryOfAll) !== countryOfAll),
     unread: inCountries((cell) => cell !== '' && findCountry(cell) === undefined),
   };
+}
+
+function isNamedCountry(title: string): boolean {
+  return readColumnName(title).meaning === 'country';
+}
+
+/** A column whose cells decide. */
+function mayBeCountry(title: string): boolean {
+  const { meaning, mayBeCountry: isLikely } = readColumnName(title);
+  return meaning === undefined && isLikely;
 }
 
 /** The same rows; says of the first what would be paid for though nobody may have meant it. */
@@ -58,9 +68,16 @@ export function withListHints(
   const tallies = [optOuts, foreign, unread].filter((tally) => tally !== undefined);
   const chunks = reading.chunks[Symbol.asyncIterator]();
   let seen = 0;
+  const undecided = reading.header.flatMap((title, at) =>
+    countryOfAll && mayBeCountry(title) ? [{ title, at, cells: [] as string[] }] : [],
+  );
   const look = (chunk: RowChunk): void => {
     for (let row = 0; row < chunk.length && seen < firstRows; row += 1, seen += 1) {
       for (const tally of tallies) tally.add((column) => chunk.text(row, column));
+      for (const { at, cells } of undecided) {
+        const cell = chunk.text(row, at);
+        if (typeof cell === 'string' && trimCell(cell) !== '') cells.push(trimCell(cell));
+      }
     }
   };
   const report = (): void => {
@@ -69,7 +86,10 @@ export function withListHints(
       const { columns, rows } = optOuts;
       onNotice(notice('opted_out', { columns, rows, of_rows: ofRows }));
     }
-    const [other] = foreign?.columns ?? [];
+    const isOfCountries = (column: string): boolean =>
+      isNamedCountry(column) ||
+      undecided.some(({ title, cells }) => title === column && areSurelyCountries(cells, true));
+    const other = foreign?.columns.find(({ column }) => isOfCountries(column));
     if (!other || countryOfAll === undefined) return;
     const of = { read_as: countryOfAll, has_phones: options.hasPhones, of_rows: ofRows };
     const { rows = 0 } = unread?.columns.find(({ column }) => column === other.column) ?? {};

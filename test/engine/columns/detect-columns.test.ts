@@ -231,6 +231,15 @@ describe('what a list holds', () => {
     ['Width x height', ['0123456789', '9876543210']],
     ['Language', ['de', 'fr']],
     ['State', ['CA', 'DE']],
+    ['Market', ['CA', 'DE', 'IN', 'AL']],
+    ['Market', ['CA', 'CA', 'Retail']],
+    ['Staat', ['neu', 'alt']],
+    ['ISO language', ['DE', 'FR', 'AT']],
+    ['Korrespondenzsprache', ['DE', 'FR', 'AT']],
+    ['Korr.', ['DE', 'FR', 'IT', 'ES']],
+    ['Anrede', ['Mr', 'Ms']],
+    ['Newsletter', ['SI', 'NO']],
+    ['Curr. / currency', ['US', 'CH', 'GB']],
     ['CC', ['ada', 'lee']],
     ['Email', ['', '']],
   ])('is nothing to verify under %s', (name, cells) => {
@@ -311,6 +320,12 @@ describe('what a list holds', () => {
       country: undefined,
     });
     expect(judge('Origin|x\nFrance|1\nGermany|2').country).toBe('Origin');
+    expect(judge('Herkunft|x\nAT|1\nDE|2\nCH|3').country).toBe('Herkunft');
+    for (const name of ['Ctry', 'Staat', 'Nation', 'Market', 'ISO']) {
+      for (const cells of ['DE|1\nFR|2\nSpain|3\nAT', 'DE|1\nFR|2\nDE']) {
+        expect(judge(`${name}|x\n${cells}|4`).country).toBe(name);
+      }
+    }
   });
 
   it('is named by position where its name is not enough', () => {

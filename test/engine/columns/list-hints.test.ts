@@ -89,7 +89,7 @@ describe('a column of countries beside one country for all', () => {
     return { seen, onProgress };
   }
 
-  it.each(['Country', 'Country/Region', 'Land', 'Business Country/Region'])(
+  it.each(['Country', 'Country/Region', 'Land', 'Business Country/Region', 'Ctry', 'Market'])(
     'is named as %s where only emails are verified',
     async (title) => {
       const { seen, onProgress } = seeing();
@@ -106,6 +106,13 @@ describe('a column of countries beside one country for all', () => {
       expect(seen).toHaveLength(1);
     },
   );
+
+  it('is none where its cells may be anything else', async () => {
+    const { seen, onProgress } = seeing();
+    const rows = ['CA', 'DE', 'IN'].map((Market) => ({ ...address, Market }));
+    await estimateRun({ source: rowsSource(rows), email: ['email'], country: 'US', onProgress });
+    expect(seen).toEqual([]);
+  });
 
   it('is named where phone numbers would be read as of that country', async () => {
     const { seen, onProgress } = seeing();
