@@ -8,7 +8,7 @@ import {
   type SharedStore,
   type Sink,
 } from '../../index.js';
-import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
+import { optionsOfRun, readStoppedRun } from '../../engine/runs/reporting/read-status.js';
 import { showLocation } from '../../lists/location.js';
 import { describeCredits } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
@@ -86,10 +86,21 @@ export function isAskedAboutPaid(
   return !(['yes', 'preflight', 'retry-failed'] as const).some((name) => options.has(name));
 }
 
+/** Whether a run with this state directory goes on with what was paid, or collects it. */
+async function usesPaid(stateDir: string): Promise<boolean> {
+  const found = await readStoppedRun(stateDir).catch(() => undefined);
+  if (!found) return false;
+  const { status, creditsBefore } = found;
+  // Paid results that were not fetched are collected first.
+  if (status.isFinished || status.retry.exports > 0) return status.retry.exports > 0;
+  return creditsBefore !== undefined || describeCredits(status.launchedCredits) !== undefined;
+}
+
 /**
  * Asks the person at the terminal, before anything is read, whether to write an output again and pay again.
- * Not asked where an unfinished run is resumed or dropped.
+ * Not asked where an unfinished run that has paid is resumed or dropped.
  *
+ * @returns whether the person was asked, and agreed
  * @throws ConfigurationError when the person refuses
  */
 export async function agreeToPayAgain(
@@ -97,16 +108,13 @@ export async function agreeToPayAgain(
   stateDir: string | undefined,
   person: Person,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const paid = isInteractive(person) ? await findPaid() : undefined;
-  if (!paid) return;
+  if (!paid || (stateDir !== undefined && (await usesPaid(stateDir)))) return false;
   const { output, is_updated: isUpdated, history, meant } = paid;
-  const status = stateDir === undefined ? undefined : await findStatus(stateDir);
-  // Paid results that were not fetched are collected first.
-  if (status && (!status.isFinished || status.retry.exports > 0)) return;
   const kept = history === null ? '' : ` ${emptyHistorySentence(history, meant)}.`;
   const question = `${output} ${isUpdated ? 'has results' : 'is there'}.${kept} This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;
-  if (await agrees(question, person, signal)) return;
+  if (await agrees(question, person, signal)) return true;
   throw new ConfigurationError(
     `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}${history === null ? 'add --history <file>' : 'name the history that has its results (--history)'}, so that a run pays only for what is new`,
     { code: 'declined', option: '--history' },
@@ -186,7 +194,7 @@ export async function agreeBesideOthers(
   throw new ConfigurationError('stopped; nothing was sent', { code: 'declined' });
 }
 
-/** Reported once the list is read and before anything is sent, unless an unfinished run is resumed. */
+/** Reported once the list is read and before anything is sent, unless a run that has paid is resumed. */
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
   paid: () => PaidOutput | undefined,
@@ -195,10 +203,13 @@ export function withPaidAgain(
   let isResumed = false;
   return (progress) => {
     onProgress?.(progress);
-    if (progress.stage === 'going_on') isResumed = true;
+    if (progress.stage === 'going_on') {
+      isResumed = describeCredits(progress.status.launchedCredits) !== undefined;
+    }
     const found = paid();
     if (progress.stage !== 'read' || isResumed || progress.toSend === 0 || !found) return;
-    if (found.history !== null && progress.toSend < progress.addresses) return;
+    // A history, or an earlier run of the list, has some of it.
+    if (progress.toSend < progress.addresses) return;
     reporter.report([paidAgain(found, progress.toSend)]);
   };
 }

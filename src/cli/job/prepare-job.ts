@@ -105,13 +105,16 @@ export async function prepareJob(
   ]);
   run.noMoreOpenThan = await ends.source.permissions?.();
   if (run.noMoreOpenThan) await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
+  let isAgreed = false;
   const findPaid = async (): Promise<PaidOutput | undefined> =>
     // Anyone who joins a run pays for nothing again.
-    isCostShown || (await isJoined(run.store, options))
+    isCostShown || isAgreed || (await isJoined(run.store, options))
       ? undefined
       : findPaidOutput(to, ends.sink, target, options);
-  const agree = async (): Promise<void> =>
-    agreeToPayAgain(findPaid, run.store ? undefined : stateDirectoryOf(to, input), person, signal);
+  const agree = async (): Promise<void> => {
+    const stateDir = run.store ? undefined : stateDirectoryOf(to, input);
+    isAgreed = await agreeToPayAgain(findPaid, stateDir, person, signal);
+  };
   const { history, opensLater, wasEmpty } = await openJobHistory(agree, run, target, input);
   const { reportSummary, exitCode, onProgress } = await createEnd(to, input, parts, {
     target,

@@ -135,8 +135,8 @@ export async function estimateJob(
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
     const paid = await findPaid();
     const known = (estimate.email?.from_history ?? 0) + (estimate.phone?.from_history ?? 0);
-    const isReplaced =
-      paid !== undefined && unfinished === undefined && addresses > 0 && known === 0;
+    const hasPaid = describeCredits(estimate.unfinished?.paid ?? { email: 0, phone: 0 });
+    const isReplaced = paid !== undefined && hasPaid === undefined && addresses > 0 && known === 0;
     const elsewhere = addresses > 0 ? await findElsewhere(stateDir) : [];
     const isDropped = options.has('fresh') && stateDir !== undefined;
     const old = isDropped ? await findStatus(stateDir) : undefined;
@@ -145,7 +145,8 @@ export async function estimateJob(
       ...keepMessages(options, estimate.columns),
       ...emails,
       ...(dropped ? [dropped] : []),
-      ...(isReplaced ? [paidAgain(paid, addresses)] : unfinished ? [unfinished] : []),
+      ...(isReplaced ? [paidAgain(paid, addresses)] : []),
+      ...(unfinished ? [unfinished] : []),
       ...elsewhere,
     ];
     const isPaidAgain = isReplaced || elsewhere.length > 0;

@@ -197,12 +197,14 @@ export function describeUnfinished({
         : `--max-credits stops it with exit code 5 (${grouped(enough)} is enough for all of it)`;
     return `this command resumes ${run}, which ${hasPaid}: ${does}${paid === null ? '' : ', and it pays for none of it again'}`;
   }
+  const change = why === null ? '' : ` (${why})`;
+  const replaces = `this command replaces ${run}, which ${hasPaid}, by a run of this list${change}`;
+  if (paid === null || paidAddresses === 0) return replaces;
   const of =
     used === null || paidAddresses === null
       ? 'its results'
       : `${grouped(used)} of ${counted(paidAddresses, 'paid address')}`;
-  const change = why === null ? '' : ` (${why})`;
-  return `this command replaces ${run}, which ${hasPaid}, by a run of this list${change}: ${of} ${used === 1 ? 'is' : 'are'} used again, and not paid again`;
+  return `${replaces}: ${of} ${used === 1 ? 'is' : 'are'} used again, and not paid again`;
 }
 
 function describeType(

@@ -13,7 +13,7 @@ const notice = { event: 'paid_again', severity: 'notice', addresses: 3 };
 const none = { history: null, meant: null };
 const replaces = { ...notice, output: 'out.csv', is_updated: false, ...none };
 
-function paidAgain(ended: EndedHere): readonly LoggedEvent[] {
+function paidAgain(ended: Pick<EndedHere, 'events'>): readonly LoggedEvent[] {
   return eventsOf(ended, 'paid_again');
 }
 
@@ -45,8 +45,21 @@ describe('a finished command that is run again', () => {
     expect(stopped.code, stopped.stderr).toBe(5);
     expect(stopped.events[0]).toEqual(replaces);
     expect(await chargesOf(service)).toHaveLength(3);
+    // The unfinished run has paid for nothing: what resumes it pays for all.
+    const resuming = await verify(service, '-o', 'out.csv', '--dry-run');
+    expect(eventsOf(resuming, 'unfinished_run')).toMatchObject([{ paid: null }]);
+    expect(paidAgain(resuming)).toEqual([replaces]);
+    const args = ['--email', 'mail', '--country', 'US', '--batch-size', '1', '-o', 'out.csv'];
+    const declined = await answerInProcess(['verify', 'list.csv', ...args], {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [[/\[y\/N\]/, '\r']],
+    });
+    expect(declined.code, declined.seen).toBe(2);
+    expect(await chargesOf(service)).toHaveLength(3);
     const done = await verify(service, '-o', 'out.csv', '--json-log');
     expect(done.code, done.stderr).toBe(0);
+    expect(paidAgain({ events: parseLog(done.stderr) })).toMatchObject([replaces]);
   });
 
   it('says it, too, where the other process that it waited for has written the output', async () => {
@@ -189,6 +202,8 @@ describe('a history that has nothing of the list', () => {
     );
     const agreed = await answer('y\r');
     expect(agreed.code, agreed.seen).toBe(0);
+    // The question has said it.
+    expect(paidAgain(agreed)).toEqual([]);
     expect(await chargesOf(service)).toHaveLength(3 + 3);
   });
 });
