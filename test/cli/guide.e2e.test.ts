@@ -1052,7 +1052,8 @@ describe('sluice verify without a column, at a terminal', () => {
       cwd: folder,
       answers: [
         [/\bCH\b[^]*such as US or Germany:/, '\r'],
-        [/such as US or Germany:/, 'DE\r'],
+        [/such as US or Germany:/, 'no\r'],
+        [/\bNorway\b[^]*such as US or Germany:/, 'DE\r'],
         [/Start/, 'n\r'],
       ],
     });

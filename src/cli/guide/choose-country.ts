@@ -173,7 +173,10 @@ export async function countryAnswered(
     if (answer === undefined) break;
     if (answer === '' && empty) return empty.means;
     if (/^n$/i.test(answer)) return null;
-    const country = countryIn(answer, reporter);
+    // In capitals it is the code of a country.
+    const country = /^[Nn]o$/.test(answer)
+      ? refuse('NO is Norway: type NO for it, or n to leave', reporter)
+      : countryIn(answer, reporter);
     if (country !== undefined) return country;
   }
   return undefined;
@@ -185,9 +188,14 @@ function countryIn(answer: string, reporter: Reporter): string | undefined {
     return parseCountry(answer);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const why =
-      answer === '' ? 'the service needs a country: give its code or name' : error.message;
-    reporter.report([message('answer_refused', { message: why })]);
-    return undefined;
+    const isEmpty = answer === '';
+    return refuse(
+      isEmpty ? 'the service needs a country: give its code or name' : error.message,
+      reporter,
+    );
   }
+}
+
+function refuse(why: string, reporter: Reporter): undefined {
+  reporter.report([message('answer_refused', { message: why })]);
 }

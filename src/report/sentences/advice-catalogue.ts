@@ -228,6 +228,7 @@ export const adviceCatalogue = {
     variants: [
       {
         forms: [
+          { form: 'mailto', cells: 1, with_comma: 1 },
           { form: 'named', cells: 2, with_comma: 2 },
           { form: 'several', cells: 11, with_comma: 8 },
         ],
@@ -236,10 +237,11 @@ export const adviceCatalogue = {
     ],
     sentence({ column, type, forms }) {
       const shown = forms.map(({ form, cells, with_comma: withComma }) => {
-        const some = withComma === cells ? 'all of them' : `${grouped(withComma)} of them`;
+        const some =
+          cells === 1 ? '' : `${withComma === cells ? 'all' : grouped(withComma)} of them `;
         const text =
           type === 'phone' ? formWords[form].replace('address', 'number') : formWords[form];
-        const comma = withComma === 0 ? '' : ` (${some} with a comma)`;
+        const comma = withComma === 0 ? '' : ` (${some}with a comma)`;
         const split =
           form === 'several' ? ` (${optionName('splitCells')} makes a row of each)` : '';
         return `${grouped(cells)} ${text}${comma}${split}`;

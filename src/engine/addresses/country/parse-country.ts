@@ -93,7 +93,7 @@ export function parseCountry(text: string, option?: string): CountryCode {
     (near && (near.code === null ? other : `did you mean ${near.code} (${near.name})?`)) ??
     (/^[A-Za-z]{2}$/.test(text)
       ? `${text.toUpperCase()} is the code of no country`
-      : 'give a two-letter code such as US');
+      : 'give its code or name, such as US or Germany');
   throw new ConfigurationError(
     `the service does not take ${option ?? 'the country'} ${JSON.stringify(text)}; ${hint}`,
     { option },
