@@ -1208,7 +1208,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const { service } = await withService();
     await write('list.csv', german);
     await write('out.csv', 'of the last run');
-    const named = ['--email', 'E-Mail', '--country', 'DE', '-o', 'out.csv'];
+    const named = ['--email', 'E-Mail', '--country', 'DE', '-o', 'out.csv', '--batch-size', '1'];
     const run = (answers: readonly (readonly [RegExp, string])[], ...more: readonly string[]) =>
       answerInProcess(['verify', 'list.csv', ...named, ...more], {
         cwd: folder,
@@ -1227,6 +1227,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await paid(service)).toBe(2);
     const unasked = await run([], '--yes', '--max-credits', '1');
     expect(unasked.code, unasked.seen).toBe(5);
+    expect(await paid(service)).toBe(2 + 1);
     // It resumes what was not finished: nothing is paid for that was paid before.
     const resumed = await run([]);
     expect(resumed.code, resumed.seen).toBe(0);
