@@ -6,8 +6,13 @@ import {
 import type { MisreadNumbers, UnfitNumbers } from '../columns/country-fit.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import type { BatchGroup } from '../addresses/address.js';
+import { countryCodes } from '../../contract/countries.js';
+import { KeyHash } from '../../platform/hashing/key-hash.js';
+import { type BatchGroup, groupNumber } from '../addresses/address.js';
+import { OutcomeTable } from '../results/outcome-table.js';
+import { addressOf } from './cell-reader.js';
 import type { Plan } from './plan.js';
+import type { ResultHistory } from './result-cache.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
@@ -186,6 +191,28 @@ const optionOf = {
   country_from: 'countryFrom',
   country: 'country',
 } as const;
+
+/** A warning where the history has none of the list, and most of it under another country. */
+export function historyNotices(
+  { planner: { unknown, counts } }: Plan,
+  history: ResultHistory | undefined,
+): readonly Notice[] {
+  if (!history || counts.email.recalled + counts.phone.recalled > 0) return [];
+  const recall = history.recall(new OutcomeTable(), false);
+  const hash = new KeyHash(history.seed);
+  for (const country of countryCodes) {
+    const known = unknown.filter(({ type, line }) => {
+      const address = addressOf(type, line, country);
+      if (!('key' in address)) return false;
+      hash.hash(groupNumber({ type, country }), address.key);
+      return recall.outcomeOf(hash) !== -1;
+    }).length;
+    if (known > 0 && known * 2 >= unknown.length) {
+      return [notice('history_of_country', { known, addresses: unknown.length, country })];
+    }
+  }
+  return [];
+}
 
 export async function askAboutColumns(
   plan: Plan,

@@ -29,6 +29,9 @@ interface PlanCounts {
   recalled: number;
 }
 
+/** So many show whether a history has a list under another country. */
+const sampledAddresses = 50;
+
 /**
  * Turns rows into tickets and batches: each cell becomes a ticket, each new address goes into its group's
  * open batch.
@@ -42,6 +45,8 @@ export class Planner {
   readonly #recall: Recall | undefined;
   /** Those to be sent, where rows have countries of their own. */
   readonly emailsOfCountries: EmailsOfCountries | undefined;
+  /** The first addresses that earlier runs have no result of. */
+  readonly unknown: { readonly type: VerificationType; readonly line: string }[] = [];
   /** Numbers addresses on disk once the book no longer does. */
   #partitions: ExternalDedup | undefined;
   readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
@@ -140,6 +145,9 @@ export class Planner {
     counts.addresses += 1;
     const known = this.#recall?.outcomeOf(this.#book.table.lastHash) ?? -1;
     if (known === -1) {
+      if (this.#recall && this.unknown.length < sampledAddresses) {
+        this.unknown.push({ type: group.type, line: textOf(line) });
+      }
       if (group.type === 'email') this.emailsOfCountries?.add(number, line);
       this.#book.assign(this.#cutter.add(number, group, line, now));
     } else {
@@ -153,9 +161,8 @@ export class Planner {
   }
 
   /** Hashes an address from its line again. */
-  #hashLine({ group, number }: NumberedGroup, { bytes, start, end }: LineBytes): void {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
-    const address = addressOf(group.type, text, group.country);
+  #hashLine({ group, number }: NumberedGroup, line: LineBytes): void {
+    const address = addressOf(group.type, textOf(line), group.country);
     if ('key' in address) this.#book.table.add(number, address.key);
   }
 
@@ -166,4 +173,10 @@ export class Planner {
     this.#notSubmittedTickets.set(reason, ticket);
     return ticket;
   }
+}
+
+function textOf(line: string | LineBytes): string {
+  if (typeof line === 'string') return line;
+  const { bytes, start, end } = line;
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
 }

@@ -25,7 +25,8 @@ beforeEach(async () => {
 });
 
 function verify(service: Service | undefined, ...more: readonly string[]): Promise<EndedHere> {
-  const args = ['--email', 'mail', '--country', 'US', '--batch-size', '1', '--concurrency', '1'];
+  const country = more.includes('--country') ? [] : ['--country', 'US'];
+  const args = ['--email', 'mail', ...country, '--batch-size', '1', '--concurrency', '1'];
   return runInProcess(['verify', 'list.csv', ...args, ...more], {
     cwd: folder,
     env: service ? connectTo(service) : {},
@@ -184,6 +185,16 @@ describe('a history that has nothing of the list', () => {
     expect(paidAgain(counted)).toMatchObject([{ history: 'o', meant: null }]);
     const own = await verify(service, '-o', 'out.csv', '--history', 'out.history', '--dry-run');
     expect(paidAgain(own)).toEqual([]);
+    // Nor does it have anything of the list for another country.
+    const abroad = ['-o', 'gb.csv', '--history', 'out.history', '--country', 'GB'];
+    const named = { severity: 'warning', known: 3, addresses: 3, country: 'US' };
+    for (const ended of [
+      await verify(service, ...abroad, '--dry-run'),
+      await verify(service, ...abroad, '--max-credits', '0.5'),
+    ]) {
+      expect(codedOf(ended, 'history_of_country')).toMatchObject([named]);
+    }
+    for (const ended of [counted, own]) expect(codedOf(ended, 'history_of_country')).toEqual([]);
   });
 
   it('needs a yes where a person can be asked, and is not begun after a no', async () => {
