@@ -24,6 +24,7 @@ export async function startMariadb(
   await promisify(execFile)('mariadb-install-db', [
     '--no-defaults',
     `--datadir=${data}`,
+    `--tmpdir=${folder}`,
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
     ...(isRoot ? ['--user=root'] : []),
@@ -40,6 +41,8 @@ export async function startMariadb(
     [
       '--no-defaults',
       `--datadir=${data}`,
+      // One that starts deletes the temporary tables that it finds.
+      `--tmpdir=${folder}`,
       `--port=${port}`,
       '--bind-address=127.0.0.1',
       '--skip-name-resolve',

@@ -48,6 +48,8 @@ const leastOfOnly = { cells: 2, share: 0.5 };
 const leastInOther = 0.85;
 const mostInOwn = 0.75;
 const leastMore = 0.2;
+/** Fewer different numbers are valid in some country by chance. */
+const leastCompared = 20;
 /** How many more of them are valid than of other digits. */
 const leastByChoice = 0.2;
 /** Different numbers, by which countries are compared. */
@@ -126,7 +128,7 @@ function misreadNumbers({
   const numbers = [...texts];
   const of = numbers.length;
   const inOwn = numbers.filter((cell) => mayBeOf(country, cell) === true).length;
-  if (of < leastCells || inOwn > of * mostInOwn) return [];
+  if (of < leastCompared || inOwn > of * mostInOwn) return [];
   const least = Math.max(of * leastInOther, inOwn + of * leastMore);
   const fitting = countriesOf(numbers, least);
   if (fitting.length === 0) return [];

@@ -184,14 +184,13 @@ function topTable(title: string, { counts, words, missing }: Top): Html {
     { name: 'Valid', kind: 'number' },
     { name: 'Wrong', kind: 'number' },
     { name: 'Unknown', kind: 'number' },
-    { name: 'No verdict', kind: 'number' },
     { name: 'Share', kind: 'chart' },
   ];
   return html`<section>
     <h2>${title}</h2>
     <p>
-      Cells of the list by ${title.slice(0, -1).toLowerCase()}: those that are valid, wrong,
-      unknown, or without a verdict add up to all of them.
+      Cells of the list by ${title.slice(0, -1).toLowerCase()}: those that are neither valid, wrong
+      nor unknown have no verdict.
     </p>
     ${
       counts.length === words
@@ -220,7 +219,6 @@ function topRow({ word, total, ways }: Top['counts'][number]): Html {
     <td class="number">${grouped(ways[0] ?? 0)}</td>
     <td class="number">${grouped(ways[1] ?? 0)}</td>
     <td class="number">${grouped(ways[2] ?? 0)}</td>
-    <td class="number">${grouped(ways[3] ?? 0)}</td>
     <td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>
   </tr>`;
 }

@@ -166,7 +166,7 @@ describe('numbers of several countries under one country', () => {
 
   it('name the country instead of the column where the given one is wrong, and are not sent', async () => {
     const national = ['151 23', '176 45', '1520 2', '40 ', '89 '].flatMap((place) =>
-      ['512345', '678901', '432198'].map((number) => `0${place}${number}\n`),
+      ['512345', '678901', '432198', '290817'].map((number) => `0${place}${number}\n`),
     );
     await writeFile(join(folder, 'list.csv'), `phone\n${national.join('')}`);
     const american = [
