@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ConfigurationError } from '../platform/errors/errors.js';
 
-/** Replaces the key in a text. */
 const placeholder = '[key]';
 
 /** Shorter keys occur in ordinary words: redacting them would only garble the text. */

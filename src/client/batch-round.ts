@@ -79,7 +79,6 @@ interface BatchOperations extends BatchLister {
   launchBatch(batchUuid: string, options: CallOptions): Promise<LaunchAnswer>;
 }
 
-/** The round of one batch through the service, or a part of it. */
 export class BatchRound {
   readonly #service: BatchOperations;
   readonly #clock: Clock;
@@ -116,7 +115,6 @@ export class BatchRound {
     }
   }
 
-  /** Uploads a file and brings its batch to its end. */
   async verifyFile(
     file: UploadFile | Uint8Array,
     parameters: FileParameters,

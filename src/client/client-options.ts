@@ -141,7 +141,6 @@ const shape: OptionShape<ClientOptions> = {
 /** The options with every default filled in, but for those that have their own parsers. */
 export type ClientSettings = Readonly<ReturnType<typeof parseClientOptions>>;
 
-/** Checks a client's options. */
 export function parseClientOptions(options: ClientOptions) {
   checkOptions(options, shape);
   const { clock = systemClock } = options;
@@ -217,7 +216,6 @@ export function parseBaseUrl(
   return { origin: url.origin, prefix, isLoopback };
 }
 
-/** Whether a host of a URL is this machine. */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -27,7 +27,6 @@ export function sanitized(text: string): string {
   return printable(hideContacts(text.replace(invisible, '').replace(unprintable, ' ')));
 }
 
-/** What is kept of an error answer. */
 export interface ServiceAnswer {
   /**
    * The service's own words: its `message` (spec 7), another service's `detail` or `error`, or the text

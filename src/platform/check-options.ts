@@ -2,7 +2,6 @@ import { ConfigurationError } from './errors/errors.js';
 import { editDistance } from './text/closest-name.js';
 import { optionName } from './text/sentence.js';
 
-/** What an option must be. */
 export interface Wanted {
   /** As text after "must be". */
   readonly what: string;
@@ -141,7 +140,6 @@ export function checkValue(
   });
 }
 
-/** Whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -71,7 +71,6 @@ export function table(columns: readonly TableColumn[], rows: readonly Html[]): H
 export interface PageLook {
   /** As one piece: the hash covers every blank. */
   readonly style: Html;
-  /** A Content-Security-Policy. */
   readonly policy: string;
 }
 

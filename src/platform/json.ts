@@ -7,7 +7,6 @@ interface BoundedBody {
   readonly isCut: boolean;
 }
 
-/** Reads a body into memory, up to a limit. */
 export async function readBounded(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -51,7 +50,6 @@ export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {
   return false;
 }
 
-/** Parses a JSON text; `undefined` if invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

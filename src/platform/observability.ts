@@ -122,7 +122,6 @@ export interface DiagnosticsEvents {
   'sluice:request': RequestEvent;
 }
 
-/** Listeners by event name. */
 export type DiagnosticsListeners = {
   readonly [Name in keyof DiagnosticsEvents]?: (event: DiagnosticsEvents[Name]) => void;
 };
@@ -185,7 +184,6 @@ export function inScope<Result>(scope: Scope, work: () => Result): Result {
 /** What is published about a released batch. */
 type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'launched' | 'spent' | 'refunded'>;
 
-/** Publishes a batch's progress. */
 type ObserveStage = (
   stage: Pick<BatchStageEvent, 'name' | 'batchUuid' | 'stage' | 'reason'>,
 ) => void;

@@ -98,7 +98,6 @@ export const filePath: Wanted = { what: 'the path of a file', isRight: isText };
 
 export const aFolder: Wanted = { what: 'the path of a folder', isRight: isText };
 
-/** An array of values of a kind. */
 export function listOf({ what, isRight }: Wanted): Wanted {
   return {
     what: `an array, each ${what}`,
@@ -106,7 +105,6 @@ export function listOf({ what, isRight }: Wanted): Wanted {
   };
 }
 
-/** An object with values of a kind. */
 export function recordOf(what: string, { isRight }: Wanted): Wanted {
   return {
     what,

@@ -6,7 +6,6 @@ import { ConfigurationError } from './errors/errors.js';
 interface Needed {
   /** What requires it, as the beginning of a sentence: `SQLite`. */
   readonly by: string;
-  /** The packages for `npm install`. */
   readonly install: string;
   /** Its name for `npm run drivers`. */
   readonly driver?: string;

@@ -36,7 +36,6 @@ export interface WireAnswer {
   readonly body: Readable;
 }
 
-/** Sends one request, once. */
 export async function exchange(
   request: WireRequest,
   options: ExchangeOptions,

@@ -90,7 +90,6 @@ async function* parts(
   yield tail;
 }
 
-/** Gives the memory for the next chunk. */
 type NextChunk = () => Buffer;
 
 function createFresh(size: number): NextChunk {

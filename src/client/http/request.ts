@@ -10,12 +10,10 @@ import type { BaseUrl } from '../client-options.js';
 import type { SentLines } from '../redaction.js';
 import { createMultipart, type FieldValue, type UploadFile } from './multipart.js';
 
-/** What a caller gives to an operation. */
 export interface CallInput {
   readonly batchUuid?: string;
   readonly query?: unknown;
   readonly json?: unknown;
-  /** The form's fields, and its file. */
   readonly form?: Readonly<Record<string, unknown>> & { readonly file: UploadFile };
   /** The lines that the call is about, where it does not send them itself. */
   readonly sent?: SentLines | undefined;

@@ -231,7 +231,6 @@ const codes: Readonly<Record<number, ErrorCodes['ApiError']>> = {
   429: 'too_many_requests',
 };
 
-/** The names of the operations of which something holds. */
 function operationsThat(
   holds: (operation: (typeof operations)[OperationName]) => boolean,
 ): ReadonlySet<string> {

@@ -56,7 +56,6 @@ const reasons: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 };
 
-/** The error for a broken connection. */
 export function toTransportError(error: unknown, request: FailedRequest): TransportError {
   const { subject, operation, isStarted, redact } = request;
   const cause = plainCause(error, redact);
@@ -106,7 +105,6 @@ const waits: Readonly<Record<Awaiting, string>> = {
   total: 'no whole answer',
 };
 
-/** The error for an exceeded limit. */
 export function toTimeoutError(
   awaited: Awaiting,
   limitMs: number,

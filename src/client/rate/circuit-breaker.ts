@@ -83,7 +83,6 @@ export class GiveUpPolicy {
     }
   }
 
-  /** The service is reachable and answers. */
   answered(): void {
     this.#unansweredSince = undefined;
     this.forget();

@@ -241,7 +241,6 @@ export function overdueError(
     readonly subject: string;
     /** 0: it does not wait. */
     readonly timeoutMs: number;
-    /** The error of its latest attempt. */
     readonly last: Error | undefined;
     readonly sent: 'no' | 'unknown';
     /** The service's latest failure, of this request or another. */

@@ -1,8 +1,6 @@
 /** Content of `X-RateLimit-*` headers. The specification does not show them: used where present. */
 export interface RateLimit {
-  /** Requests left in the current window. */
   readonly remaining: number;
-  /** Requests of a whole window, if given. */
   readonly limit: number | undefined;
   /** Time to the next window in milliseconds, if given; at most an hour. */
   readonly resetMs: number | undefined;
@@ -43,7 +41,6 @@ function leadingNumber(value: string | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The longest `Retry-After` that is obeyed, in milliseconds. */
 export const longestRetryAfterMs = 5 * 60 * 1000;
 
 /** The three forms of an HTTP date; `Date.parse` alone accepts nearly anything. */

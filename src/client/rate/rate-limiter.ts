@@ -41,7 +41,6 @@ const newsMs = 500;
 /** After a longer idle time a client has not tested what the service accepts. */
 const idleMs = 1000;
 
-/** The interval between requests, in milliseconds, at a rate per minute. */
 export function intervalOf(requestsPerMinute: number): number {
   return (usualWindowMs + travelMs) / requestsPerMinute;
 }
@@ -102,7 +101,6 @@ export class RateLimiter {
     this.#lastStart = now;
   }
 
-  /** A 429 arrived for a request started at `startedAt`. */
   throttled(now: number, startedAt: number, retryAfterMs: number | undefined): void {
     // Requests of one burst are refused together: one reason to slow down.
     const isNew = startedAt > this.#throttledAt;

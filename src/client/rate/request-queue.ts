@@ -1,4 +1,3 @@
-/** A request that waits for its turn. */
 export interface Waiter {
   /** A smaller number goes earlier. */
   readonly priority: number;
@@ -14,7 +13,6 @@ export interface Waiter {
 /** This much waiting is worth one step of priority: nothing waits for ever. */
 const agingMs = 10_000;
 
-/** The waiting requests, by priority. */
 export class RequestQueue<W extends Waiter> {
   readonly #waiters = new Set<W>();
 
@@ -82,7 +80,6 @@ export class ConcurrencyWindow {
     this.#size = most;
   }
 
-  /** Most requests at once, at least one. */
   get size(): number {
     return Math.floor(this.#size);
   }

@@ -9,7 +9,6 @@ import { RateLimiter } from './rate-limiter.js';
 import { ConcurrencyWindow, type Waiter, RequestQueue } from './request-queue.js';
 import { type SharedRate, Slots } from './shared-rate.js';
 
-/** A request that asks for its turn. */
 export interface Turn extends Waiter {
   readonly signal?: AbortSignal | undefined;
   /** Whether an earlier attempt may have been carried out. @default 'no' */

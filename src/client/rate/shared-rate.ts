@@ -61,7 +61,6 @@ export class Slots {
   #slotAt: number | undefined;
   /** End of the known pause of all processes. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Stops listening. */
   readonly leave: () => void;
 
   constructor(pace: SharedRate, options: SlotsOptions) {
@@ -90,7 +89,6 @@ export class Slots {
     return slotAt;
   }
 
-  /** Reports a pause of this client. */
   paused(now: number, until: number): void {
     if (until <= this.#pausedUntil + samePauseMs) return;
     this.#pausedUntil = until;

@@ -54,7 +54,6 @@ export function looksLikeOther(type: VerificationType, cell: unknown): boolean {
   return digits >= mostNational && /^[\d\s().+/-]+$/.test(cell);
 }
 
-/** `looksLike` for the bytes of a plain email. */
 export function looksLikeEmail(bytes: Uint8Array, start: number, end: number): boolean {
   for (let place = start + 1; place < end - 1; place += 1) if (bytes[place] === atSign) return true;
   return false;
@@ -118,7 +117,6 @@ function isDigit(sign: string): boolean {
   return sign >= '0' && sign <= '9';
 }
 
-/** The form of a cell that is not one plain address. */
 type CellForm =
   | 'mailto'
   | 'tel'

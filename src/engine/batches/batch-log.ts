@@ -4,7 +4,6 @@ import { type BatchState, mayHaveLaunched, planned } from './batch-state.js';
 import type { Charge } from './status-answer.js';
 import type { ComparedExport } from './export-check.js';
 
-/** A batch and what is known of it, for the summary. */
 export interface DrivenBatch {
   readonly batch: Batch;
   readonly state: BatchState;

@@ -69,7 +69,6 @@ export interface UploadName {
   readonly attempt: number;
 }
 
-/** The label of what an upload has: see {@link batchLabel}. */
 export function uploadLabel({ id, lines }: UploadName): string {
   if (!lines) return batchLabel({ id, addresses: 0 });
   const { start, end } = lines;

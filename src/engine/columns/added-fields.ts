@@ -23,7 +23,6 @@ export type AddedField = (typeof addedFields)[VerificationType][number];
 
 const flags = { email: flagsOf(emailRecord), phone: flagsOf(phoneRecord) };
 
-/** The boolean fields of a record. */
 function flagsOf({ shape }: z.ZodObject): ReadonlySet<string> {
   const fields = Object.entries(shape).filter(([, schema]) => schema instanceof z.ZodBoolean);
   return new Set(fields.map(([field]) => field));
@@ -113,7 +112,6 @@ export function fieldsOf(
   return [...new Set([...chosen, ...more])];
 }
 
-/** Whether outcomes differ by their origin. */
 export function wantsOrigin({ columns = [], provenance = false }: FieldOptions): boolean {
   const ofOutcome: readonly AddedField[] = originFields.filter((field) => field !== 'submitted');
   return provenance || columns.some((field) => ofOutcome.includes(field));

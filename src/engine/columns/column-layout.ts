@@ -77,7 +77,6 @@ export interface ColumnLayout {
   readonly added: readonly (readonly AddedColumn[])[];
   /** The default added columns, where others are chosen. */
   readonly whole?: ColumnLayout['added'];
-  /** Whether the added columns include an origin. */
   readonly withOrigin: boolean;
 }
 

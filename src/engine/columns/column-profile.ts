@@ -6,9 +6,7 @@ import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
 import { hasCallingCode } from '../addresses/phone/phone-country.js';
 import { CountryFitTally } from './country-fit.js';
 
-/** How the cells of a verified column look. */
 export interface ColumnProfile {
-  /** Cells that are not empty. */
   filled: number;
   /** Those that do not look like their type. */
   malformed: number;

@@ -109,7 +109,6 @@ const otherCodeParts =
 
 type ColumnMeaning = 'email' | 'phone' | 'fax' | 'country';
 
-/** What a column's name says about it. */
 interface NamedColumn {
   readonly meaning: ColumnMeaning | undefined;
   /** Whether its addresses seem to be those of the list's own staff. */

@@ -81,7 +81,6 @@ function isText(cell: CellText): cell is string {
   return typeof cell === 'string';
 }
 
-/** The first value of a list, if it is a text. */
 function firstOf(value: unknown): string | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : undefined;
   return typeof first === 'string' ? first : undefined;

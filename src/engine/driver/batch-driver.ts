@@ -53,7 +53,6 @@ class Drive {
   readonly #wait: PollSchedule;
   readonly #requests: BatchRequests;
   #state: BatchState;
-  /** Whether this batch's credits are reserved. */
   #reserved: boolean;
   #isPrepared = false;
   /** Why the preparation was refused, until the status shows that it did not matter. */

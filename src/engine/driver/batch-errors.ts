@@ -43,7 +43,6 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
   return isSluiceError(error, 'not_found') ? { of: 'missing' } : undefined;
 }
 
-/** Whether the failed request was surely not carried out. */
 export function isSurelyRefused(error: unknown): boolean {
   if (isWithoutAnswer(error)) return false;
   // A redirect (303) or a status that no operation shows (409) may also answer a request that was carried out.
@@ -89,7 +88,6 @@ function isWithoutAnswer(error: unknown): boolean {
   return error instanceof ContractError;
 }
 
-/** The batch that stops its run. */
 export interface StoppedBatch {
   /** Its name, and its uuid if it has one. */
   readonly called: string;

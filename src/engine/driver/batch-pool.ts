@@ -80,7 +80,6 @@ export class BatchPool {
   readonly #requests: LimitFunction;
   readonly #concurrency: number;
   readonly #places: number;
-  /** Batches without a place. */
   readonly #waiting: BatchQueues;
   #inHand = 0;
   #onService = 0;
@@ -185,7 +184,6 @@ export class BatchPool {
     else if (uuid !== undefined) this.#isProven = true;
   }
 
-  /** Reserves a uuid of another run. */
   reserve(uuid: string, name: string): void {
     this.#options.uuids.take(uuid, name);
   }

@@ -74,7 +74,6 @@ export interface DrivePorts extends LaunchPorts {
    * @throws ContractError, TransportError for an incomplete export, which is fetched again
    */
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
-  /** Called each time that the service gives an unknown status. */
   onUnknownStatus(status: string, name: string): void;
   /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
   onOddStatus(fact: OddFact, name: string): void;
@@ -94,7 +93,6 @@ export interface DrivePorts extends LaunchPorts {
  */
 const graceMs = 5000;
 
-/** The requests of one batch, and what their answers say of it. */
 export class BatchRequests {
   readonly #batch: Batch;
   readonly #options: DrivePorts;

@@ -240,7 +240,6 @@ export class LaunchNotes {
   }
 }
 
-/** Notes a batch in a history, right before its launch. */
 export async function noteLaunch(
   batch: Batch,
   {

@@ -75,7 +75,6 @@ function readNames(given: string): readonly string[] {
   return ['', 'none'].includes(given.trim()) ? [] : names;
 }
 
-/** Parses `column=name`. */
 function readPrefix(given: string): readonly [column: string, name: string] | undefined {
   const at = given.lastIndexOf('=');
   return at > 0 && at < given.length - 1 ? [given.slice(0, at), given.slice(at + 1)] : undefined;

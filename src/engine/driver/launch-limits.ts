@@ -31,7 +31,6 @@ export class LaunchGate {
   /** Whether it is closed for another reason than a budget. */
   #isClosedToAll = false;
   readonly #usedUp = new Set<VerificationType>();
-  /** Launches that wait for credits. */
   readonly #waiting = { email: new Set<Batch>(), phone: new Set<Batch>() };
   readonly #freed = new Notifier();
   #isHeld = false;
@@ -45,7 +44,6 @@ export class LaunchGate {
     return this.#closedBy;
   }
 
-  /** How often it was closed, for one type or for all. */
   get closings(): number {
     return this.#usedUp.size + Number(this.#isClosedToAll);
   }
@@ -54,7 +52,6 @@ export class LaunchGate {
     return this.#isClosedToAll || this.#usedUp.has(group.type);
   }
 
-  /** Whether batches of that type wait for credits. */
   isShortOf(type: VerificationType): boolean {
     return this.#waiting[type].size > 0;
   }

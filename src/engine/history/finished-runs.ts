@@ -6,7 +6,6 @@ import type { Summary } from '../summary/summary.js';
 import { finishedRunSchema } from '../summary/summary-schema.js';
 import type { Frame } from './history-file.js';
 
-/** The frame of a finished run. */
 const keptRun = z.object({
   id: z.string(),
   /** Identifies runs of the same list. */
@@ -16,7 +15,6 @@ const keptRun = z.object({
 type KeptRun = z.infer<typeof keptRun>;
 const runMeta = z.object({ run: keptRun });
 
-/** Most earlier runs in a comparison. */
 const mostCompared = 30;
 
 /** Figures of the runs that used a history, a few hundred bytes each. The latest of a run count. */

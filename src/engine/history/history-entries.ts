@@ -152,7 +152,6 @@ export class HistoryEntries {
     return known;
   }
 
-  /** When the latest batch was verified. */
   latestMs(): number {
     return this.#originList.reduce((latest, { atMs }) => Math.max(latest, atMs), -Infinity);
   }
@@ -220,7 +219,6 @@ function isRecord(values: readonly unknown[]): boolean {
   return values.length >= 3 && values.every((value) => value === null || typeof value !== 'object');
 }
 
-/** Whether a text is the key of an outcome of a submitted address. */
 function isOutcomeKey(text: string): boolean {
   try {
     const { verification, values } = readOutcomeKey(text);

@@ -101,7 +101,6 @@ const chunkBytes = 1024 * 1024;
 const headMeta = z.object({
   history: z.literal('sluice'),
   version: z.literal(1),
-  /** Fingerprint of the key of the hashes. */
   key: z.string(),
   service: z.string(),
 });

@@ -9,7 +9,6 @@ const keyForm = /^[0-9a-f]{64}\n$/;
 /** The key of a history's hashes and the lock on the history: a file beside it. */
 interface HistoryKey {
   readonly seed: Uint8Array;
-  /** Identifies the key, in the history itself. */
   readonly fingerprint: string;
   readonly lock: FileLock;
   /** Whether it was there, and no history beside it. */

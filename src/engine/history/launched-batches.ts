@@ -77,7 +77,6 @@ export class LaunchedBatches {
     this.#owners.set(id, owner);
   }
 
-  /** The owner no longer awaits its launched batches. */
   release(owner: object): void {
     this.#gone.add(owner);
   }

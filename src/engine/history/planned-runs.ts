@@ -35,7 +35,6 @@ export interface PlannedRun extends PlannedRunId {
 }
 
 export interface PlannedBatch {
-  /** Its number in the run. */
   readonly batch: number;
   readonly group: BatchGroup;
   hashes(lines?: { readonly start: number; readonly end: number }): Iterable<HashWords>;
@@ -46,7 +45,6 @@ interface Planned {
   readonly entries: Uint32Array[];
 }
 
-/** The plans of shared runs that have not ended, by their ids. */
 export class PlannedRuns {
   readonly #runs = new Map<string, { readonly of: PlannedRunId; readonly batches: Planned[] }>();
   #superseded = 0;

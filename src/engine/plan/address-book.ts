@@ -73,7 +73,6 @@ export class AddressBook {
     this.#states.push(outcome);
   }
 
-  /** Assigns the address numbered last to a batch. */
   assign(batch: number): void {
     while (this.#fallbacks.length <= batch) {
       this.#fallbacks.push(pending);
@@ -112,7 +111,6 @@ export class AddressBook {
     return this.#fallbacks[batch] !== pending;
   }
 
-  /** The outcome of a ticket, or {@link pending}. */
   outcome(ticket: Ticket): number {
     if (ticket >= settledBit) return ticket - settledBit;
     const state = this.#states.at(ticket);

@@ -52,7 +52,6 @@ import {
 
 export interface VerifiedColumn {
   readonly type: VerificationType;
-  /** Position in the source's header. */
   readonly position: number;
 }
 
@@ -190,7 +189,6 @@ export class CellReader {
     return isPhone && this.#suppressed.hasNational(() => key, country);
   }
 
-  /** The address in a cell, sent or not. */
   addressOf(
     chunk: RowChunk,
     row: number,

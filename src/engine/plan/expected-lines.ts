@@ -113,7 +113,6 @@ export class ExpectedLines implements ExpectedKeys {
     this.#room = larger;
   }
 
-  /** Looks up the next expected line. */
   #check(): void {
     const lineEnd = this.#bytes.indexOf(lineFeed);
     if (lineEnd === -1) return;

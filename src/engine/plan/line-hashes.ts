@@ -7,7 +7,6 @@ import type { Batch } from '../batches/batch.js';
 
 const lineFeed = 0x0a;
 
-/** The address of a batch's line. */
 export function addressOf({ group }: Batch, line: string): AddressLine {
   return group.type === 'email' ? emailLine(line) : phoneLine(line, group.country);
 }

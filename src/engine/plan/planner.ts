@@ -160,7 +160,6 @@ export class Planner {
     return group.type === 'email' ? this.counts.email : this.counts.phone;
   }
 
-  /** Hashes an address from its line again. */
   #hashLine({ group, number }: NumberedGroup, line: LineBytes): void {
     const address = addressOf(group.type, textOf(line), group.country);
     if ('key' in address) this.#book.table.add(number, address.key);

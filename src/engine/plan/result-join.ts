@@ -26,7 +26,6 @@ import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 /** Opens an export from its first byte, as often as called. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
 
-/** The number of no address. */
 const noNumber = 0xffff_ffff;
 
 export type BatchEnding =
@@ -34,7 +33,6 @@ export type BatchEnding =
   /** The export itself, or its known results. */
   | { readonly results: ExportOpener | BatchResults };
 
-/** Assigns the results of exports to the addresses of their batches. */
 export class ResultJoin {
   readonly #book: AddressBook;
   readonly #outcomes: OutcomeTable;

@@ -7,13 +7,10 @@ import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-c
 
 /** The source of a row's target country: its own cell, else its number, else the fallback. */
 export interface CountryRule {
-  /** Country of rows without one, or of all. */
   readonly fallback: CountryCode | undefined;
-  /** Position of the column with each row's country. */
   readonly position: number | undefined;
   /** Position of the phone column whose calling codes give the country of rows with an empty cell. */
   readonly phonePosition?: number | undefined;
-  /** Country of all emails. */
   readonly ofEmails?: CountryCode | undefined;
 }
 
@@ -43,7 +40,6 @@ export class RowCountries {
     this.#rule = rule;
   }
 
-  /** The country of all rows, if they share one. */
   get only(): CountryCode | undefined {
     const { position, phonePosition, fallback } = this.#rule;
     return position === undefined && phonePosition === undefined ? fallback : undefined;

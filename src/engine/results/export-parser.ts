@@ -78,7 +78,6 @@ class ExportParser {
   readonly #type: VerificationType;
   readonly #outcomes: OutcomeTable;
   readonly #onRecord: ExportParserOptions['onRecord'];
-  /** Name of the member with a record's own address. */
   readonly #memberName: Buffer;
   /** Its position in the previous record. */
   #memberAt = 0;
@@ -380,6 +379,5 @@ export interface ExpectedKeys {
    * the same
    */
   take(bytes: DataView, start: number, end: number): number;
-  /** Releases what is open. */
   close(): Promise<void>;
 }

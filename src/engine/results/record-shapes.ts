@@ -269,7 +269,6 @@ export class KnownRecords {
     return this.#templates;
   }
 
-  /** End of the latest found record. */
   get end(): number {
     return this.#shapes.end;
   }

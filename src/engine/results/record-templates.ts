@@ -3,7 +3,6 @@ import { type KernelMemory, startKernel } from '../../platform/kernel.js';
 import { json } from './json/json-bytes.js';
 import readMembersKernel from './json/read-members.wasm.txt';
 
-/** Largest remembered record in bytes. */
 const maxRecordBytes = 4096;
 /** Most memory of a remembered record beside its bytes and the read-ahead. */
 const overheadBytes = 64;
@@ -13,7 +12,6 @@ const mostAlike = 64;
 /** Bytes of an export shown at once. */
 export const pieceBytes = 256 * 1024;
 export const memberWords = 6;
-/** Most members read at once. */
 const mostMembers = 2048;
 const wordBytes = 4;
 

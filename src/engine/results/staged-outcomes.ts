@@ -15,7 +15,6 @@ export class StagedOutcomes {
   #linked = 0;
   #greatest = -1;
   #size = 0;
-  /** Whether an outcome was withdrawn. */
   #hasGaps = false;
 
   /**
@@ -48,7 +47,6 @@ export class StagedOutcomes {
     return this.#size;
   }
 
-  /** The staged outcome of an address. */
   outcomeOf(number: number): number | undefined {
     const place = number > this.#greatest ? this.#size : this.#place(number);
     const outcome = place < this.#size ? this.#outcomes[place] : none;

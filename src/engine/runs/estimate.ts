@@ -134,7 +134,6 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   };
 }
 
-/** The options with their defaults, and what they call watched. */
 function askedOf(options: EstimateSettings, calledBack: CalledBack) {
   return {
     ...options,

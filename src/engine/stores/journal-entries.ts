@@ -74,7 +74,6 @@ const ofStage = new Map(
 );
 const staged = z.object({ stage: z.string() });
 
-/** The state of a batch as read from the journal. */
 const batchState = z.custom<BatchState>((value) => {
   const { data } = staged.safeParse(value);
   return data !== undefined && ofStage.get(data.stage)?.safeParse(value).success === true;

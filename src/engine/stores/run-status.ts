@@ -161,7 +161,6 @@ interface FailedBatch {
   readonly reason: string | null;
   readonly uuid: string | null | undefined;
   readonly addresses: number;
-  /** Whether its launch was requested. */
   readonly launched: boolean;
 }
 

@@ -58,7 +58,6 @@ export function driveBatches(options: DriveBatchesOptions): Duplex {
 
 type Done = (error?: Error | null) => void;
 
-/** See {@link driveBatches}. */
 export class DriveBatches extends PatientDuplex {
   readonly #options: DriveBatchesOptions;
   readonly #runId = randomBytes(8).toString('hex');
@@ -85,7 +84,6 @@ export class DriveBatches extends PatientDuplex {
       /** Whether batches stay on the service when they are at their end. @default false */
       readonly keepsBatches?: boolean;
       readonly onNotice?: OnNotice | undefined;
-      /** Runs work in the context of a run. */
       readonly inRun?: (work: () => void) => void;
     },
     /** Records that survive the process. */

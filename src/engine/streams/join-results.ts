@@ -63,7 +63,6 @@ type Done = (error?: Error | null) => void;
 class JoinResults extends PatientDuplex {
   readonly #plan: StreamPlan;
   readonly #queue: RowQueue;
-  /** Number of rows received. */
   #rows = 0;
   /** The items to push for a stretch. */
   readonly #itemsOf: (joined: JoinedRows) => Iterator<unknown>;

@@ -202,7 +202,6 @@ export class Window {
     this.#taken += rows;
   }
 
-  /** Rows have left for their reader. */
   release(rows: number, bytes: number): void {
     this.#rows -= rows;
     this.#bytes -= bytes;

@@ -285,7 +285,6 @@ type CountedProgress = Exclude<VerifyProgress, { readonly stage: 'batch' }>;
 /** Rows are reported in hundreds: single reports would cost too much. */
 const rowsBetween = 100;
 
-/** Counts rows in and out, and reports them now and then. */
 class RowCount {
   readonly #onProgress: (progress: CountedProgress) => void;
   #in = 0;

@@ -21,7 +21,6 @@ interface Summarized {
   readonly sink: Sink;
   readonly service: string;
   readonly rows: number;
-  /** The options of the run. */
   readonly asked: Asked;
   /** Whether the rows went to the suspect output. @default false */
   readonly isSuspect?: boolean;

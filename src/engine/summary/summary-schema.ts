@@ -203,7 +203,6 @@ const finishedCounts = schemaOf<FinishedCounts>()(
   z.object({ addresses: count, from_history: count, verdicts, net_credits: z.number().nullable() }),
 );
 
-/** Schema of a finished run's stored figures. */
 export const finishedRunSchema = schemaOf<FinishedRun>()(
   z.object({
     finished_at: dateTime,

@@ -105,7 +105,6 @@ export class CsvChunk implements RowChunk, RawCells {
     this.#onRelease = undefined;
   }
 
-  /** Where the row's bytes start in `bytes`. */
   rowStart(row: number): number {
     this.#check(row);
     return this.#table[row * this.#stride] as number;

@@ -125,7 +125,6 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
     this.#hash.update(before);
   }
 
-  /** Reads up to the first row. */
   async readHead(): Promise<CsvHead> {
     for (;;) {
       this.#ahead = await this.#step();

@@ -229,7 +229,6 @@ async function findTextFormat(
   return known ?? (isJson ? 'jsonl' : 'csv');
 }
 
-/** Closes what was opened for a failed reading. */
 async function closeOnError<Result>(
   reader: ByteReader,
   work: () => Promise<Result>,

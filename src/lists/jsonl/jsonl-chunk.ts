@@ -42,7 +42,6 @@ export class JsonColumns {
     });
   }
 
-  /** The first unknown column of a row. */
   unlisted(row: JsonRow): string | undefined {
     let unknown: string | undefined;
     walk(row, [], (path) => {

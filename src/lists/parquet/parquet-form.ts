@@ -247,7 +247,6 @@ export function holdsFloats(
   return elements.some(({ type }) => type === 'FLOAT' || type === 'DOUBLE');
 }
 
-/** Whether a stored value is or contains -0.0. */
 export function holdsNegativeZero(stored: unknown): boolean {
   if (typeof stored !== 'object' || stored === null) return Object.is(stored, -0);
   if (ArrayBuffer.isView(stored)) return false;

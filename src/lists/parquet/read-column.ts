@@ -28,7 +28,6 @@ interface Leaf {
   readonly steps: readonly Step[];
   /** Definition level of a present value. */
   readonly level: number;
-  /** Number of enclosing lists. */
   readonly depth: number;
 }
 

@@ -184,7 +184,6 @@ class RemoteReader implements ByteReader {
     }
   }
 
-  /** Waits before the next attempt. */
   async #wait(error: unknown): Promise<void> {
     const trouble = passing(error);
     if (!trouble) throw error;

@@ -226,7 +226,6 @@ export function tlsWords(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether an error means that a server has no TLS. */
 export function isWithoutTls(error: unknown): boolean {
   const message = error instanceof Error ? error.message : '';
   return /does not support (?:SSL|secure) connection/i.test(message);

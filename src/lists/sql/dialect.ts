@@ -18,7 +18,6 @@ export interface QueryOptions<Database extends Connection = Connection> {
   readonly query: string;
   /** The same as a subquery: its line end closes a comment at the query's end. */
   readonly asTable: string;
-  /** Opens another connection. */
   readonly connect: () => Promise<Database>;
   readonly signal: AbortSignal | undefined;
 }
@@ -49,7 +48,6 @@ export interface Dialect<Database extends Connection = Connection> extends Diale
   /** The file of the database at a URL; `undefined` in memory. @default not a file */
   readonly fileOf?: (url: string) => string | undefined;
   readonly connect: (url: string, purpose: Purpose, signal?: AbortSignal) => Promise<Database>;
-  /** Converts a driver's error. */
   readonly failureOf: (error: unknown) => DatabaseFailure;
 
   /** Runs a query, in a read-only transaction where there is one. */

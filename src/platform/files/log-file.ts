@@ -111,7 +111,6 @@ export class LogFile {
     this.#settled = this.#size;
   }
 
-  /** Appends a piece synchronously. */
   appendNow(bytes: Uint8Array): void {
     if (this.#broken) throw this.#broken;
     try {

@@ -98,7 +98,6 @@ async function sweep(): Promise<void> {
   }
 }
 
-/** Whether a path is a folder of this user, not a link. */
 async function isPrivateFolder(path: string, changedBeforeMs = Infinity): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   const uid = process.geteuid?.();
@@ -109,11 +108,6 @@ async function isPrivateFolder(path: string, changedBeforeMs = Infinity): Promis
   );
 }
 
-/**
- * Makes a private temporary folder.
- *
- * @param prefix of its name
- */
 export async function makeTemporaryFolder(prefix: string): Promise<string> {
   const parent = tmpdir();
   return mkdtemp(join(parent, prefix)).catch((cause: unknown) => {

@@ -2,7 +2,6 @@ import type * as openTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import type { DiagnosticsListeners, RequestEvent, Scope } from '../observability.js';
 
-/** The exports of `@opentelemetry/api`. */
 export type OpenTelemetryApi = typeof openTelemetry;
 
 /** A span for each run, batch and request, nested in this order. */

@@ -110,7 +110,6 @@ interface DeadlineOptions {
   readonly clock: Clock;
   readonly ms: number;
   readonly signal?: AbortSignal;
-  /** The error when the time is over. */
   readonly toError: () => Error;
 }
 

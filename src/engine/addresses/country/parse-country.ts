@@ -25,7 +25,6 @@ export function findCountry(text: string): CountryCode | undefined {
   );
 }
 
-/** The country that has a name in its own language. */
 function nativeNameOf(text: string): CountryCode | undefined {
   if (!/\p{L}{3}|[^\p{ASCII}]/u.test(text)) return undefined;
   byNativeName ??= readNativeNames();

@@ -227,7 +227,6 @@ export class PlanFamily {
     );
   }
 
-  /** Whether numbers of one of the countries may have so many digits. */
   mayHave(length: number): boolean {
     return length <= maxNationalDigits && (this.#anyLength & (1 << length)) !== 0;
   }
@@ -294,7 +293,6 @@ class PossibleLengths {
     return length <= maxNationalDigits && (this.bits & (1 << length)) !== 0;
   }
 
-  /** Whether all of them are shorter. */
   areBelow(length: number): boolean {
     return length > maxNationalDigits || this.bits >>> length === 0;
   }

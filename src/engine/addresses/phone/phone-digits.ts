@@ -4,7 +4,6 @@ const plus = 0x2b;
 const zero = 0x30;
 const nine = 0x39;
 
-/** The digits of a phone cell made of digits and separators. */
 export interface PhoneDigits {
   /** ASCII digits, with a leading `+` where the cell has one. */
   readonly digits: string;
@@ -152,7 +151,6 @@ function digitValue(code: number): number | undefined {
   return undefined;
 }
 
-/** Separators between the digits of a number. */
 function isSeparator(code: number): boolean {
   return isDash(code) || isSpace(code) || '/.／．'.includes(String.fromCharCode(code));
 }

@@ -169,7 +169,6 @@ export class RunUploads {
     return [...this.#uploads.values()].flatMap((ofBatch) => [...ofBatch.values()]);
   }
 
-  /** Numbers of the batches that may have been launched. */
   launchedNumbers(): readonly number[] {
     return [...this.#uploads]
       .filter(([, ofBatch]) => [...ofBatch.values()].some(({ status }) => isLaunched(status)))
@@ -182,7 +181,6 @@ export class RunUploads {
     return this.#ofNumber(batch.id).filter((upload) => uploadLabel(upload) === label);
   }
 
-  /** Whether parts of a batch or a part were uploaded: then it is split. */
   hasParts({ id, addresses, part }: BatchLines): boolean {
     const start = part?.start ?? 0;
     return this.#ofNumber(id).some(

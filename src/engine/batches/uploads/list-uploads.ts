@@ -130,7 +130,6 @@ export async function findStatus(
   }
 }
 
-/** Whether the account has a batch, by its status. */
 export async function isVisible(
   client: StatusReader,
   uuid: string,

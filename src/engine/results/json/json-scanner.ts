@@ -9,9 +9,7 @@ import {
   type NumberPart,
 } from './json-bytes.js';
 
-/** What the scanner has found at `position`. */
 type Scanned =
-  /** The chunk's end. */
   | 'all'
   /** First byte of a member's key, after its quote. */
   | 'keyStart'
@@ -52,7 +50,6 @@ const arrayLevel = 1;
  * members begin and end. It checks every byte, keeps none, and needs one byte for each level of nesting.
  */
 export class MemberScanner {
-  /** Where to continue. */
   position = 0;
   /** Bytes of the body before the current chunk, for messages. */
   chunkOffset = 0;

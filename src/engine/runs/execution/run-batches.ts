@@ -16,7 +16,6 @@ import type { Plan } from '../../plan/plan.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { Reconciliation } from '../resume/reconcile.js';
 
-/** What the batches of a run are driven with. */
 export interface DriveRunOptions {
   readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client'>;
   readonly client: Client;

@@ -20,13 +20,11 @@ export interface DriveRunEnd {
   readonly batches: readonly DrivenBatch[];
   /** What stopped it; `undefined` when every batch is at its end. */
   readonly stoppedBy: unknown;
-  /** Whether every batch is at its end. */
   readonly isWhole: boolean;
   /** Whether unfinished batches are settled as such, so that rows can be written. */
   readonly isPartial: boolean;
   /** Whether the service refused the run's form: nothing of it is worth continuing. */
   readonly isRefused: boolean;
-  /** Settles all addresses. */
   settleAll(): Promise<void>;
   /**
    * Deletes what the run no longer needs from the service, in the process that ends a shared run; a run of
@@ -317,7 +315,6 @@ export class RunDriver {
     return new DetachedError('all batches are launched; run again to collect');
   }
 
-  /** Batches that this process may drive. */
   #unsettled(only: (state: BatchState) => boolean): readonly Batch[] {
     return [...this.#batches.all].filter(
       (batch) =>

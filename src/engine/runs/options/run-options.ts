@@ -233,7 +233,6 @@ export interface ResolvedRun extends Omit<
   readonly source: Source;
   readonly sink: Sink;
   readonly maxUnknown?: ResolvedMaxUnknown | undefined;
-  /** Suppressed addresses and domains. */
   readonly suppressed: Suppressed | undefined;
   /** The files that hold them, as the option names them; none where one is no file. */
   readonly suppressFiles?: readonly string[] | undefined;

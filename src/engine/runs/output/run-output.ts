@@ -60,7 +60,6 @@ export class RunOutput {
     this.#early?.notify();
   }
 
-  /** Discards the output: the run stops. */
   async stop(): Promise<void> {
     await this.#early?.stop();
   }
@@ -123,7 +122,6 @@ async function isSuspect(
 
 /** What a writing waits for, and what ends it. */
 export interface WriteWaits {
-  /** Resolves when another batch is settled. */
   readonly nextSettled: () => Promise<void>;
   /** Resolves when no batch is left to drive: the output must not appear before. */
   readonly allSettled: () => Promise<void>;

@@ -23,7 +23,6 @@ interface SinkOptions {
   readonly runId?: string;
   readonly plan: Plan;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the sink's notices. */
   readonly onNotice?: OnNotice;
 }
 

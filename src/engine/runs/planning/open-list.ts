@@ -144,7 +144,6 @@ export function wantedPositions(layout: ColumnLayout): readonly number[] {
   return [...positions];
 }
 
-/** Closes a reading whose rows are not needed. */
 export async function closeReading(reading: SourceReading): Promise<void> {
   await reading.chunks[Symbol.asyncIterator]().return?.();
 }

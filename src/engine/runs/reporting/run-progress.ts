@@ -108,7 +108,6 @@ export function observedProgress(
   };
 }
 
-/** The notice of a source or a sink, as progress. */
 export function noticed(given: Notice | string): RunProgress {
   return { stage: 'notice', ...noticeOf(given) };
 }
@@ -123,7 +122,6 @@ function isCounted(
   return ['reading', 'read', 'writing', 'written'].includes(progress.stage);
 }
 
-/** What is published about a run's end. */
 export function observedEnd(summary: Summary): ObservedEnd {
   return { rows: summary.rows, hasFailed: hasFailed(summary) };
 }
@@ -143,7 +141,6 @@ export class SharedRows implements RowFigures {
     return this.#local;
   }
 
-  /** Notes the progress of this process. */
   readonly note = (progress: RunProgress): void => {
     const { stage } = progress;
     if (stage === 'reading' || stage === 'read') {

@@ -103,7 +103,6 @@ async function* resultsBefore(
   }
 }
 
-/** Gives a history the stored results of a run's batches. */
 export async function keepBatches(
   store: RunStore,
   batches: readonly DrivenBatch[],

@@ -132,9 +132,7 @@ interface BesideOthers {
   readonly run: ResolvedRun;
   readonly client: Client;
   readonly history: History | undefined;
-  /** Runs that it replaced. */
   readonly earlier: readonly EarlierRun[];
-  /** Its own id. */
   readonly id: string;
 }
 

@@ -22,7 +22,6 @@ import type { ResolvedRun } from '../options/run-options.js';
  */
 interface SharedRunPresence {
   readonly files: FileSystem;
-  /** The history's path. */
   readonly path: string;
   /** The run's. */
   readonly id: string;
@@ -40,7 +39,6 @@ export async function joinAtWork(
   return lockFile(files, target, { ...waiting, waitLockMs: joiningMs });
 }
 
-/** Whether any process works on the run. */
 export async function isAtWork({ files, path, id }: SharedRunPresence): Promise<boolean> {
   try {
     const lock = await lockFile(files, targetOf(path, id));

@@ -65,7 +65,6 @@ export function damaged(path: string, what: string, cause?: unknown): StateError
   );
 }
 
-/** @returns the journal's id */
 function parseHead(value: unknown, path: string): string {
   const { journal, version, id } = Object(value) as Readonly<Record<string, unknown>>;
   if (journal === form.journal && version === form.version && typeof id === 'string') return id;

@@ -93,7 +93,6 @@ interface HeartbeatOptions {
   readonly clock: Clock;
   /** How long a claim lasts without a heartbeat. */
   readonly leaseMs: number;
-  /** Stops it. */
   readonly signal: AbortSignal;
   /** Whether the process only waits for others. */
   readonly isWaiting: () => boolean;
@@ -190,7 +189,6 @@ export class LeasedRate implements SharedRate {
     return () => this.#listening.delete(listener);
   }
 
-  /** Applies the answer to a heartbeat. */
   applyRemote(updates: RateUpdate): void {
     this.#updates = updates;
     for (const listener of this.#listening) listener(updates);

@@ -40,7 +40,6 @@ export interface BatchRecord {
   readonly isProven: boolean;
 }
 
-/** The new state of a reopened batch. */
 export interface ReopenedBatch {
   readonly label: string;
   readonly entry: BatchEntry | PartEntry;
@@ -142,7 +141,6 @@ export interface StoreCalls {
 }
 
 export interface CopyPart {
-  /** CRC-32 of the bytes. */
   readonly checksum: number;
   readonly bytes: Uint8Array;
 }
@@ -187,7 +185,6 @@ export class RunCalls {
     return this.#seen;
   }
 
-  /** @returns all entries of the run */
   async join(): Promise<Updates> {
     this.#joined = await this.call('open', { run: this.run });
     this.#seen = 0;

@@ -25,7 +25,6 @@ export async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> 
 /** Large enough that reading costs little beside processing. */
 export const pieceBytes = 256 * 1024;
 
-/** Reads a regular file from its start. */
 export async function openFileReader(
   path: string,
   name: string,
@@ -120,7 +119,6 @@ export class PeekReader implements ByteReader {
     return this.#lookUntil(() => this.#ahead.length >= mostBytes || this.#ahead.includes(lineFeed));
   }
 
-  /** Reads bytes that were examined. */
   take(bytes: number): Buffer {
     const taken = this.#ahead.subarray(0, bytes);
     this.#ahead = this.#ahead.subarray(bytes);
@@ -164,7 +162,6 @@ export interface ByteInput {
   openReader(signal?: AbortSignal, onNotice?: OnNotice): Promise<ByteReader>;
 }
 
-/** Whether an input can be read more than once. */
 export function isRepeatable(input: ByteInput): boolean {
   return input.path !== undefined || input.isRepeatable === true;
 }
@@ -174,7 +171,6 @@ export function fileInput(path: string, name = path): ByteInput {
   return { name, path, openReader: (signal) => openFileReader(path, name, signal) };
 }
 
-/** The bytes of a stream, once. */
 export function streamInput(name: string, openStream: () => Readable): ByteInput {
   return {
     name,

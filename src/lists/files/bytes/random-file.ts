@@ -14,7 +14,6 @@ export interface RandomFile {
   readonly signal: AbortSignal | undefined;
   /** The bytes between two positions; fewer only when the file was cut meanwhile. */
   read(from: number, to: number): Promise<Buffer>;
-  /** SHA-256 of all bytes. */
   digest(): Promise<string>;
   /** Closes the file; may be called again. */
   close(): Promise<void>;

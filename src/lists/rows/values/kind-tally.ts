@@ -4,7 +4,6 @@ import type { RowChunk } from '../chunks/row-chunk.js';
 import type { OpenSinkOptions } from '../sink.js';
 import type { SourceReading } from '../source.js';
 
-/** What is known of a column's values. */
 export interface ColumnFacts {
   /** Declared by the source, or found in the values; `undefined` without any value. */
   readonly kind: Kind | undefined;

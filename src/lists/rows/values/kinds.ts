@@ -73,7 +73,6 @@ export function integerKind(bits: number, isSigned: boolean): Kind {
   return { name: `${isSigned ? '' : 'u'}int${bits}` as KindName };
 }
 
-/** Fractional digits of a second in values of a kind. */
 export function secondDigits({ scale = 6 }: Kind): number {
   return scale;
 }

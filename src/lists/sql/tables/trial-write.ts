@@ -97,7 +97,6 @@ export class SampleRows {
     this.#header = header;
   }
 
-  /** Adds the next rows while they are among the first. */
   addFirst(chunk: RowChunk): void {
     const to = Math.min(chunk.length, mostFirst - this.#firstCount);
     if (to <= 0) return;
@@ -105,7 +104,6 @@ export class SampleRows {
     this.#firstCount += to;
   }
 
-  /** Whether a row, by its number from 1, is examined. */
   isWatched(row: number): boolean {
     return row > this.#firstCount;
   }
