@@ -486,6 +486,9 @@ it.each([
   },
 );
 
+/** Twenty launches may take longer than the ten minutes of a fast clock for which a client tries. */
+const patient = { giveUpAfterMs: 86_400_000 };
+
 it.each(['before', 'after', 'never'])(
   'a launch in doubt is paid for once when its batch is retried, arrive it %s',
   async (when) => {
@@ -507,7 +510,7 @@ it.each(['before', 'after', 'never'])(
         return answer;
       }
     }
-    const other = new LateLaunch({ baseUrl, apiKey: canaryKey });
+    const other = new LateLaunch({ baseUrl, apiKey: canaryKey, ...patient });
     onTestFinished(async () => other.close());
     const clock = createFastClock();
     const options = { client: other, clock, batchSize: 10 };
@@ -531,7 +534,8 @@ it('ends with its summary when it is interrupted once its output is in place', a
     apiKey: canaryKey,
     faults: { faults: [{ operation: 'launchBatch', times: 20, what }] },
   });
-  const other = new Client({ baseUrl: doubtful.service.baseUrl, apiKey: canaryKey });
+  const { baseUrl } = doubtful.service;
+  const other = new Client({ baseUrl, apiKey: canaryKey, ...patient });
   onTestFinished(async () => other.close());
   const interruption = new AbortController();
   const { signal } = interruption;

@@ -10,7 +10,8 @@ import type {
   CarriedRun,
   RunProgress,
 } from '../../../../src/engine/runs/reporting/run-progress.js';
-import type { FaultPlan } from '../../../../src/service/index.js';
+import { type Clock, systemClock } from '../../../../src/platform/waiting/clock.js';
+import type { FaultPlan, ServiceOptions } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { startFront } from '../../../cli/harness/front.js';
 import { dieBehind } from '../../../lists/sql/harness/spoilt-sinks.js';
@@ -293,8 +294,11 @@ describe('a list that has changed since its run stopped', () => {
         ],
       },
     });
-    const clock = createFastClock();
-    const few = { clock, concurrency: 1 };
+    // Twenty launches may take longer than the ten minutes of a fast clock for which a client tries.
+    const { baseUrl, apiKey } = nights.service;
+    const client = new Client({ baseUrl, apiKey, giveUpAfterMs: 86_400_000 });
+    onTestFinished(async () => client.close());
+    const few = { client, clock: createFastClock() };
     await expect(nights.runWith(list, few)).rejects.toThrow();
     const failed = (await nights.runWith(changed, few)).email?.reasons;
     expect(failed).toMatchObject({ launch_error: 1 });
@@ -340,9 +344,13 @@ describe('a list that has changed since its run stopped', () => {
   });
 
   /** Of four batches two are verified; whether the other two were launched is not known. */
-  async function beginInDoubt(faults: FaultPlan['faults'] = []): Promise<Nights> {
+  async function beginInDoubt(
+    faults: FaultPlan['faults'] = [],
+    options: ServiceOptions = {},
+  ): Promise<Nights> {
     const unanswered = { answer: { status: 503 } };
     const nights = await Nights.begin({
+      ...options,
       faults: {
         faults: [{ operation: 'launchBatch', from: 3, times: 4, what: unanswered }, ...faults],
       },
@@ -369,16 +377,24 @@ describe('a list that has changed since its run stopped', () => {
   }
 
   it('pays once for what is launched while it is deleted', async () => {
-    const nights = await beginInDoubt();
+    // What is launched is not verified before its deletion is asked for: a verified batch may be deleted.
+    let asked = Promise.resolve();
+    const sleep: Clock['sleep'] = async (ms, signal) => {
+      await systemClock.sleep(ms, signal);
+      await asked;
+    };
+    const clock = { ...systemClock, sleep };
+    const nights = await beginInDoubt([], { clock, verifyDelayMs: 1 });
     const { baseUrl, apiKey } = nights.service;
     const client = new Client({ baseUrl, apiKey });
     onTestFinished(async () => client.close());
     const { deleteBatch } = client;
-    let isFirst = true;
     client.deleteBatch = async (uuid, options) => {
-      if (isFirst) await launch(nights, uuid);
-      isFirst = false;
-      return deleteBatch.call(client, uuid, options);
+      client.deleteBatch = deleteBatch;
+      let goOn = (): void => undefined;
+      asked = new Promise((resolve) => (goOn = resolve));
+      await launch(nights, uuid);
+      return deleteBatch.call(client, uuid, options).finally(goOn);
     };
     await nights.runWith(changed, { client });
     await expectRows(nights, changed);
