@@ -5,7 +5,13 @@ import {
   oneOf,
   orNull,
 } from '../../platform/text/sentence.js';
-import type { ComparedExport, Estimate, ErrorFault, Preflight } from '../../index.js';
+import type {
+  ComparedExport,
+  DoubtfulColumn,
+  Estimate,
+  ErrorFault,
+  Preflight,
+} from '../../index.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import {
   counted,
@@ -308,11 +314,11 @@ export const catalogue = {
         : 'stopped; nothing was sent: to start later, run the command above, or a changed one',
   }),
   doubtful_column: warning({
-    when: 'Many cells of a column look wrong, lack a `+`, or are numbers of other countries than the given ones: one event for each `doubt`.',
+    when: 'Many cells of a column look wrong, lack a `+`, are numbers of other countries than the given ones, or are in the history for another country: one event for each `doubt`.',
     example: {
       column: 'mobile',
       type: 'phone',
-      doubt: oneOf('malformed', 'missing_plus', 'foreign', 'unfit', 'misread'),
+      doubt: oneOf('malformed', 'missing_plus', 'foreign', 'unfit', 'misread', 'paid_abroad'),
       filled: 100,
       malformed: 60,
       others: 3,
@@ -324,6 +330,7 @@ export const catalogue = {
       foreign: undefined as Parameters<typeof foreignNumbersSentence>[1] | undefined,
       unfit: undefined as Parameters<typeof unfitNumbersSentence>[0] | undefined,
       misread: undefined as Parameters<typeof misreadNumbersSentence>[0] | undefined,
+      in_history: undefined as DoubtfulColumn['inHistory'],
     },
     variants: [
       { doubt: 'unfit', unfit: { cells: 12, of: 60 } },
@@ -331,6 +338,7 @@ export const catalogue = {
       { doubt: 'misread', misread: misreadNumbers },
       { doubt: 'misread', misread: { ...misreadNumbers, given_by: 'country_column' } },
       { doubt: 'misread', misread: { ...misreadNumbers, given_by: 'country_from' } },
+      { doubt: 'paid_abroad', in_history: { country: 'US', known: 50, addresses: 50 } },
     ],
     sentence({
       column,
@@ -347,6 +355,7 @@ export const catalogue = {
       foreign,
       unfit,
       misread,
+      in_history: inHistory,
     }) {
       const name = JSON.stringify(column);
       if (doubt === 'missing_plus') {
@@ -358,6 +367,10 @@ export const catalogue = {
       if (doubt === 'unfit') return `column ${name}: ${unfit ? unfitNumbersSentence(unfit) : ''}`;
       if (doubt === 'misread')
         return `column ${name}: ${misread ? misreadNumbersSentence(misread) : ''}`;
+      if (doubt === 'paid_abroad' && inHistory) {
+        const { known, addresses, country: other } = inHistory;
+        return `column ${name}: the history has results of ${known} of the first ${counted(addresses, 'address')} for ${other}, and of none for the country of this run: all are paid for again; to use its results, name --country ${other}`;
+      }
       const kinds = ['email addresses', 'phone numbers'];
       const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
       const found =

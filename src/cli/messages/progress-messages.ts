@@ -18,6 +18,7 @@ export function doubtfulMessages({
   ambiguousRows,
   ambiguousCountry,
   needsPlus,
+  inHistory,
   ...column
 }: DoubtfulColumn): readonly Message[] {
   const { malformed, filled, ambiguous, foreign, unfit, misread } = column;
@@ -28,6 +29,7 @@ export function doubtfulMessages({
     foreign: foreign !== undefined,
     unfit: unfit !== undefined,
     misread: misread !== undefined,
+    paid_abroad: inHistory !== undefined,
   };
   return (Object.keys(doubts) as (keyof typeof doubts)[])
     .filter((doubt) => doubts[doubt])
@@ -38,6 +40,7 @@ export function doubtfulMessages({
         foreign,
         unfit,
         misread,
+        in_history: inHistory,
         rows: ambiguousRows,
         needs_plus: needsPlus,
         ambiguous_country: ambiguousCountry,

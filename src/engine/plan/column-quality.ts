@@ -20,7 +20,7 @@ import { notice, type Notice } from '../../platform/text/notices.js';
 /**
  * A column whose cells hardly look like their type, whose phone numbers may lack the `+` of a calling code,
  * or are of other countries than the given one, or than
- * those of their rows.
+ * those of their rows, or whose addresses a history has for another country.
  */
 export interface DoubtfulColumn {
   readonly name: string;
@@ -50,6 +50,13 @@ export interface DoubtfulColumn {
   readonly unfit?: UnfitNumbers | undefined;
   /** The same, where other countries fit them; absent where that of their row does. */
   readonly misread?: MisreadNumbers | undefined;
+  /**
+   * A country for which the history has `known` of the first `addresses` of the type, at least half; absent where
+   * it has any for the country of its row. All are paid for again.
+   */
+  readonly inHistory?:
+    | { readonly country: string; readonly known: number; readonly addresses: number }
+    | undefined;
 }
 
 /** Decides on doubtful columns. */
@@ -59,7 +66,8 @@ export interface DoubtOptions {
    * their type, many phone numbers may lack the `+` of a calling code (half of them, or a twentieth that
    * would be mobile numbers), more than a tenth of the calling codes are of other countries than `country`, or
    * a tenth of the numbers without one are none of their row's country (half, where `country` is that of all
-   * rows), or far more of these are valid in another. Returns whether to continue.
+   * rows), or far more of these are valid in another, or the history has the addresses for another country.
+   * Returns whether to continue.
    * @default the run continues
    */
   readonly onDoubtfulColumns?:
@@ -72,7 +80,7 @@ export interface DoubtOptions {
  *
  * @throws ConfigurationError `column_of_lists` where most cells of one are lists: none of them can be sent
  */
-export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
+export function doubtfulColumns(plan: Plan, history?: ResultHistory): readonly DoubtfulColumn[] {
   const ofLists = plan.layout.columns.find((_, index) => {
     const { filled, lists } = plan.planner.cells.profiles[index] ?? { filled: 0, lists: 0 };
     return lists * 2 > filled;
@@ -92,9 +100,10 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
     const isExplained = malformed * 2 > filled || isPlusMissing(profile);
     const unfit = isExplained || misread ? undefined : profile.countryFit?.unfit();
     const only = profile.callingCodes?.country;
+    const inHistory = history && countryInHistory(plan, history, type);
     const found = ambiguousCountryOf(profile);
     const ambiguousCountry = only === undefined || found === only ? undefined : found;
-    if (!isExplained && !foreign && !unfit && !misread) return [];
+    if (!isExplained && !foreign && !unfit && !misread && !inHistory) return [];
     return [
       {
         name,
@@ -110,6 +119,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
         ...(foreign && { foreign }),
         ...(unfit && { unfit }),
         ...(misread && { misread }),
+        ...(inHistory && { inHistory }),
       },
     ];
   });
@@ -192,33 +202,33 @@ const optionOf = {
   country: 'country',
 } as const;
 
-/** A warning where the history has none of the list, and most of it under another country. */
-export function historyNotices(
+/** The country for which a history has a list's addresses, where it has none for theirs. */
+function countryInHistory(
   { planner: { unknown, counts } }: Plan,
-  history: ResultHistory | undefined,
-): readonly Notice[] {
-  if (!history || counts.email.recalled + counts.phone.recalled > 0) return [];
+  history: ResultHistory,
+  type: VerificationType,
+): DoubtfulColumn['inHistory'] {
+  const lines = unknown[type];
+  if (lines.length === 0 || counts[type].recalled > 0) return undefined;
   const recall = history.recall(new OutcomeTable(), false);
   const hash = new KeyHash(history.seed);
   for (const country of countryCodes) {
-    const known = unknown.filter(({ type, line }) => {
+    const known = lines.filter((line) => {
       const address = addressOf(type, line, country);
       if (!('key' in address)) return false;
       hash.hash(groupNumber({ type, country }), address.key);
       return recall.outcomeOf(hash) !== -1;
     }).length;
-    if (known > 0 && known * 2 >= unknown.length) {
-      return [notice('history_of_country', { known, addresses: unknown.length, country })];
-    }
+    if (known * 2 >= lines.length) return { country, known, addresses: lines.length };
   }
-  return [];
+  return undefined;
 }
 
 export async function askAboutColumns(
   plan: Plan,
-  { onDoubtfulColumns }: DoubtOptions,
+  { onDoubtfulColumns, history }: DoubtOptions & { readonly history?: ResultHistory | undefined },
 ): Promise<void> {
-  const columns = doubtfulColumns(plan);
+  const columns = doubtfulColumns(plan, history);
   if (columns.length === 0 || !onDoubtfulColumns || (await onDoubtfulColumns(columns))) return;
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
   const misread = columns.flatMap(({ misread: numbers }) => numbers ?? []);
@@ -230,6 +240,13 @@ export async function askAboutColumns(
     throw new ConfigurationError(
       `stopped because of the country of ${names}: the numbers are valid in ${countries.join(', ')}, and hardly in ${first.read_as}; nothing was sent: correct the country (${optionName(option, isSure ? countries[0] : undefined)}), or have ${optionName('onDoubtfulColumns')} agree to it`,
       { code: 'declined', option },
+    );
+  }
+  const [{ inHistory }] = columns as [DoubtfulColumn];
+  if (inHistory) {
+    throw new ConfigurationError(
+      `stopped because of the country of ${names}: the history has its results for ${inHistory.country}; nothing was sent: correct the country, or have ${optionName('onDoubtfulColumns')} agree to it`,
+      { code: 'declined', option: 'country' },
     );
   }
   throw new ConfigurationError(

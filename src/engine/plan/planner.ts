@@ -46,7 +46,7 @@ export class Planner {
   /** Those to be sent, where rows have countries of their own. */
   readonly emailsOfCountries: EmailsOfCountries | undefined;
   /** The first addresses that earlier runs have no result of. */
-  readonly unknown: { readonly type: VerificationType; readonly line: string }[] = [];
+  readonly unknown: Readonly<Record<VerificationType, string[]>> = { email: [], phone: [] };
   /** Numbers addresses on disk once the book no longer does. */
   #partitions: ExternalDedup | undefined;
   readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
@@ -145,9 +145,8 @@ export class Planner {
     counts.addresses += 1;
     const known = this.#recall?.outcomeOf(this.#book.table.lastHash) ?? -1;
     if (known === -1) {
-      if (this.#recall && this.unknown.length < sampledAddresses) {
-        this.unknown.push({ type: group.type, line: textOf(line) });
-      }
+      const unknown = this.unknown[group.type];
+      if (this.#recall && unknown.length < sampledAddresses) unknown.push(textOf(line));
       if (group.type === 'email') this.emailsOfCountries?.add(number, line);
       this.#book.assign(this.#cutter.add(number, group, line, now));
     } else {

@@ -7,12 +7,7 @@ import { settledOutcome } from '../plan/address-book.js';
 import { countVerified, namedColumns } from '../columns/column-layout.js';
 import { validateUnsplit, askedSource } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
-import {
-  countryNotices,
-  doubtfulColumns,
-  emailNotices,
-  historyNotices,
-} from '../plan/column-quality.js';
+import { countryNotices, doubtfulColumns, emailNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
@@ -101,7 +96,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   }
   await validate?.end?.();
   list.end();
-  const doubtful = doubtfulColumns(list.plan);
+  const doubtful = doubtfulColumns(list.plan, unfinished ? undefined : options.history);
   // Nothing has to be stopped: the caller reads the estimate.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
   const entryOf = (batches: readonly Batch[]): PlanEntry =>
@@ -112,7 +107,6 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   for (const each of [
     ...countryNotices(list.plan),
     ...(stood ? [] : emailNotices(list.plan, list.batches)),
-    ...(stood ? [] : historyNotices(list.plan, options.history)),
     ...budgetNotices(left, options),
   ]) {
     onNotice(each);

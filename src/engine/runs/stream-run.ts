@@ -12,6 +12,7 @@ import { releaseStretch } from '../streams/join-results.js';
 import { askedSource, unsplitRows } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { askAboutColumns, countryNotices } from '../plan/column-quality.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import type { Suppressed } from '../plan/suppressed.js';
 import { StreamPlan } from '../streams/stream-plan.js';
@@ -134,7 +135,7 @@ async function* askFirst(
     yield* chunks;
     return;
   }
-  const { country, emailCountry } = options;
+  const { country, emailCountry, history } = options;
   // These rows are planned twice: the first plan is discarded.
   const storage = { append: () => undefined, open: () => [] };
   const { batchSize } = defaults;
@@ -142,7 +143,17 @@ async function* askFirst(
     await askAboutColumns(plan, options);
     for (const each of countryNotices(plan)) options.onProgress?.(noticed(each));
   };
-  let trial: Plan | undefined = new Plan({ country, emailCountry, layout, batchSize, storage });
+  let trial: Plan | undefined = new Plan({
+    country,
+    emailCountry,
+    layout,
+    batchSize,
+    storage,
+    ...(history && {
+      seed: history.seed,
+      recall: (outcomes: OutcomeTable) => history.recall(outcomes, false),
+    }),
+  });
   let rows = 0;
   for await (const chunk of chunks) {
     trial?.planner.plan(chunk, 0);

@@ -180,13 +180,6 @@ export const notices = {
     sentence: ({ latest, now }) =>
       `the history has results of ${latest}, and by the clock of this machine it is ${now}: results of the days to come are not used, and are paid for again; check the clock`,
   }),
-  history_of_country: define({
-    when: 'The history has nothing of the list for its countries, and at least half of its first addresses for another one. They are paid for again.',
-    isWarning: true,
-    example: { known: 50, addresses: 50, country: 'US' },
-    sentence: ({ known, addresses, country }) =>
-      `the history has results of ${known} of the first ${counted(addresses, 'address')} for ${country}, and of none for the country of this run: all are paid for again; to use its results, name ${optionName('country', country)}`,
-  }),
   history_lost: define({
     when: 'The key of the history is there, and nothing of the history itself: it begins again.',
     isWarning: true,

@@ -187,14 +187,24 @@ describe('a history that has nothing of the list', () => {
     expect(paidAgain(own)).toEqual([]);
     // Nor does it have anything of the list for another country.
     const abroad = ['-o', 'gb.csv', '--history', 'out.history', '--country', 'GB'];
-    const named = { severity: 'warning', known: 3, addresses: 3, country: 'US' };
+    const named = { doubt: 'paid_abroad', in_history: { country: 'US', known: 3, addresses: 3 } };
     for (const ended of [
       await verify(service, ...abroad, '--dry-run'),
       await verify(service, ...abroad, '--max-credits', '0.5'),
+      await verify(service, ...abroad.slice(2), '--max-credits', '0.5'),
     ]) {
-      expect(codedOf(ended, 'history_of_country')).toMatchObject([named]);
+      expect(eventsOf(ended, 'doubtful_column'), ended.stderr).toMatchObject([named]);
     }
-    for (const ended of [counted, own]) expect(codedOf(ended, 'history_of_country')).toEqual([]);
+    const paid = (await chargesOf(service)).length;
+    const more = ['verify', 'list.csv', '--email', 'mail', ...abroad.slice(2), '-o', 'asked.csv'];
+    const asked = await answerInProcess(more, {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [[/\[y\/N\]/, '\r']],
+    });
+    expect(asked.code, asked.seen).toBe(2);
+    expect(await chargesOf(service)).toHaveLength(paid);
+    for (const ended of [counted, own]) expect(eventsOf(ended, 'doubtful_column')).toEqual([]);
   });
 
   it('needs a yes where a person can be asked, and is not begun after a no', async () => {

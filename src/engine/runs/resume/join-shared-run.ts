@@ -19,10 +19,11 @@ import {
   isAtWork,
   joinAtWork,
   noteStopped,
-} from './planned-elsewhere.js';
+} from '../../history/planned-elsewhere.js';
 import { lineHashes } from '../../plan/line-hashes.js';
 import type { FileLock } from '../../../platform/files/file-lock.js';
 import type { History } from '../../history/history.js';
+import { hasBytes } from '../../history/history-file.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
 import { checkListSize, readSized, type PlannedInput } from '../planning/plan-input.js';
@@ -228,7 +229,7 @@ export class SharedRun implements RunLocation {
         return read;
       });
       if (history) await this.#notePlan(history, begunHere, plannedInput);
-      const begun = await this.#begin(begunHere, plannedInput);
+      const begun = await this.#begin(begunHere, plannedInput, history);
       if (history && begun.run.id !== begunHere.id) {
         await this.#leaveHistory();
         await dropPlan(history, run.files, begunHere.id);
@@ -244,14 +245,19 @@ export class SharedRun implements RunLocation {
 
   /**
    * Joins the processes at work. Where there is none, another run with the history may have launched addresses
-   * of this one since it stopped.
+   * of this one since it stopped. A process without the history shows itself, too.
    */
   async #joinHistory(client: Client, begun: RunEntry, { batches }: PlannedInput): Promise<void> {
     const { run, store } = this;
     const { history: path } = begun;
-    if (path === undefined || !run.openHistory || this.#presence) return;
+    if (path === undefined || this.#presence) return;
     const presence = { files: run.files, path, id: begun.id };
     try {
+      if (!run.openHistory) {
+        const isHere = await hasBytes(run.files, path);
+        if (isHere) this.#presence = await joinAtWork(presence, run);
+        return;
+      }
       if (await isAtWork(presence)) {
         this.#presence = await joinAtWork(presence, run);
         return;
@@ -259,6 +265,7 @@ export class SharedRun implements RunLocation {
     } catch (error) {
       // A folder that this machine lacks.
       if (!(error instanceof ConfigurationError)) throw error;
+      if (!run.openHistory) return;
       run.onProgress?.(noticed(notice('history_left_out', { history: path })));
       return;
     }
@@ -357,9 +364,13 @@ export class SharedRun implements RunLocation {
   }
 
   /** Recorded only once the run can begin: its name would be taken. */
-  async #begin(begunHere: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
+  async #begin(
+    begunHere: RunEntry,
+    plannedInput: PlannedInput,
+    history: History | undefined,
+  ): Promise<BegunRun> {
     const { run, store, scratch } = this;
-    await checkBeforeSending(run, plannedInput);
+    await checkBeforeSending({ ...run, history }, plannedInput);
     if (plannedInput.entry.recalled) {
       const path = scratch.recalledPath;
       await store.keepRecalled(await onDisk(`read ${path}`, async () => run.files.readFile(path)));

@@ -4,12 +4,7 @@ import type { CreditBalance } from '../../../contract/bodies.js';
 import type { Flag, Wanted } from '../../../platform/check-options.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { History } from '../../history/history.js';
-import {
-  askAboutColumns,
-  countryNotices,
-  emailNotices,
-  historyNotices,
-} from '../../plan/column-quality.js';
+import { askAboutColumns, countryNotices, emailNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { defaults, namePrefixOf } from '../../driver/driver-options.js';
@@ -120,7 +115,6 @@ export async function checkBeforeSending(
   for (const each of [
     ...countryNotices(plan),
     ...emailNotices(plan, batches),
-    ...historyNotices(plan, run.history),
     ...budgetNotices({ ...nothingLeft, batches }, run),
   ]) {
     run.onProgress?.(noticed(each));
