@@ -30,6 +30,9 @@ import {
   type TypedOptions,
   type TypedVerify,
 } from './stream-options.js';
+import { History } from '../history/history.js';
+import { noteBeforeStream } from '../history/planned-elsewhere.js';
+import { systemFiles } from '../../platform/files/file-system.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
 
@@ -155,7 +158,20 @@ export class Verify extends PatientDuplex {
     }
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
-    this.#notes = new LaunchNotes({ ...options, onLeftBehind });
+    const { client, history, clock = systemClock, batchDeadlineMs } = options;
+    this.#notes = new LaunchNotes({
+      ...options,
+      onLeftBehind,
+      before: (signal) =>
+        history instanceof History && history.plannedRuns().length > 0
+          ? noteBeforeStream(history, client, {
+              files: systemFiles,
+              signal,
+              clock,
+              batchDeadlineMs,
+            })
+          : undefined,
+    });
     const drive = new DriveBatches(
       {
         ...options,

@@ -14,7 +14,7 @@ import type { EarlierRun, RunState } from '../../stores/run-state.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
 import { uuidsOf } from './earlier-results.js';
-import { AddressesAtWork, noteStopped } from './planned-elsewhere.js';
+import { AddressesAtWork, noteStopped } from '../../history/planned-elsewhere.js';
 
 /** Collects what a stream with this history has launched and left, before the list is looked up. */
 export async function collectLeft(

@@ -8,6 +8,7 @@ import {
   partsSink,
   run,
   splitSink,
+  streamRun,
   verdictFolder,
   type Preflight,
   type RunOptions,
@@ -163,6 +164,47 @@ export function describeSharedFeatures(
       const [made] = await readdir(shared);
       const inner = made?.endsWith('.csv') === true ? '' : (made ?? '');
       expect(await filesIn(join(shared, inner))).toEqual(await filesIn(join(alone, inner)));
+    });
+
+    it('lets a stream with its history launch nothing that it may launch, or has', async () => {
+      await serve();
+      const openHistory = async (): Promise<History> =>
+        History.open({ path: join(folder, 'history'), service: service.baseUrl });
+      const stream = async (): Promise<Summary> => {
+        const history = await openHistory();
+        const { source, client } = given({ store: storeOf() }) as {
+          source: string;
+          client: Client;
+        };
+        const sink = join(folder, 'stream.csv');
+        return streamRun({
+          source,
+          sink,
+          client,
+          history,
+          email: ['email'],
+          country: 'US',
+        }).finally(async () => history.close());
+      };
+      const killed = new AbortController();
+      const onProgress: RunOptions['onProgress'] = (progress) => {
+        if (progress.stage !== 'batch' || progress.state.stage !== 'verifying') return;
+        killed.abort(new Error('ended'));
+      };
+      const ended = work({ openHistory, onProgress, signal: killed.signal });
+      await expect(ended).rejects.toThrow('ended');
+      const before = await charges();
+      // Without the history, its lock shows a process at work.
+      let refused: unknown;
+      const onPrepared = async (): Promise<boolean> => {
+        refused = await caught(stream());
+        return false;
+      };
+      await caught(work({ onPrepared }));
+      expect(refused).toMatchObject({ code: 'state_locked' });
+      expect(await charges()).toEqual(before);
+      await stream();
+      await expectPaidOnce();
     });
 
     it('asks a history once for all, pays for what it lacks, and gives it the results once', async () => {

@@ -1,19 +1,18 @@
-import type { Client } from '../../../client/client.js';
-import type { BatchSummary } from '../../../contract/bodies.js';
-import { StateError } from '../../../platform/errors/errors.js';
-import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { type FileLock, lockFile } from '../../../platform/files/file-lock.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
-import type { Clock } from '../../../platform/waiting/clock.js';
-import { AddressTable, type HashWords } from '../../../platform/hashing/address-table.js';
-import { counted } from '../../../platform/text/shown-numbers.js';
-import { parseBatchName } from '../../batches/batch.js';
-import { isLaunched } from '../../batches/uploads/delete-uploads.js';
-import { readList } from '../../batches/uploads/list-uploads.js';
-import { defaults } from '../../driver/driver-options.js';
-import type { History } from '../../history/history.js';
-import type { PlannedRun } from '../../history/planned-runs.js';
-import type { ResolvedRun } from '../options/run-options.js';
+import type { VerificationService } from '../../client/client.js';
+import type { BatchSummary } from '../../contract/bodies.js';
+import { StateError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
+import type { FileSystem } from '../../platform/files/file-system.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
+import { counted } from '../../platform/text/shown-numbers.js';
+import { parseBatchName } from '../batches/batch.js';
+import { isLaunched } from '../batches/uploads/delete-uploads.js';
+import { readList } from '../batches/uploads/list-uploads.js';
+import { defaults } from '../driver/driver-options.js';
+import type { History } from './history.js';
+import type { PlannedRun } from './planned-runs.js';
 
 /**
  * The processes of a shared run launch its batches while others have the history open. So its plan is noted
@@ -65,6 +64,13 @@ function targetOf(history: string, id: string): Parameters<typeof lockFile>[1] {
   };
 }
 
+interface LookSettings {
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly batchDeadlineMs?: number | undefined;
+}
+
 /**
  * Notes what shared runs have launched that nobody works on any more: from then on it is found like launches of
  * any run.
@@ -74,8 +80,8 @@ function targetOf(history: string, id: string): Parameters<typeof lockFile>[1] {
  */
 export async function noteStopped(
   history: History,
-  client: Client,
-  { files, signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs }: ResolvedRun,
+  client: VerificationService,
+  { files, signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs }: LookSettings,
   own: string,
 ): Promise<readonly PlannedRun[]> {
   const atWork: PlannedRun[] = [];
@@ -90,7 +96,7 @@ export async function noteStopped(
   await readList(client, { signal, clock, deadlineMs }, (item) => {
     for (const [id, ofRun] of uploads) if (parseBatchName(item.name, id)) ofRun.push(item);
   });
-  const account = await client.keyFingerprint(Buffer.from(history.seed).toString('hex'));
+  const account = await client.keyFingerprint?.(Buffer.from(history.seed).toString('hex'));
   for (const run of stopped) {
     const ofRun = uploads.get(run.id) ?? [];
     for (const upload of ofRun) await noteLaunched(history, run, upload, clock.wallNow());
@@ -98,6 +104,24 @@ export async function noteStopped(
     if (ofRun.length > 0 || run.account === account) await dropPlan(history, files, run.id);
   }
   return atWork;
+}
+
+/**
+ * The same for a stream, which knows no address before it comes.
+ *
+ * @throws StateError `state_locked` while processes of a shared run are at work
+ */
+export async function noteBeforeStream(
+  history: History,
+  client: VerificationService,
+  settings: LookSettings,
+): Promise<void> {
+  const atWork = await noteStopped(history, client, settings, '');
+  if (atWork.length === 0) return;
+  throw new StateError(
+    `another run with this history may launch addresses of this list at any moment, which would be paid for twice: run again when it has ended (${atWork.map(({ run }) => run).join(', ')})`,
+    { code: 'state_locked' },
+  );
 }
 
 async function noteLaunched(
