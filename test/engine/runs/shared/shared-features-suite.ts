@@ -176,15 +176,12 @@ export function describeSharedFeatures(
           source: string;
           client: Client;
         };
-        const sink = join(folder, 'stream.csv');
-        return streamRun({
-          source,
-          sink,
-          client,
-          history,
-          email: ['email'],
-          country: 'US',
-        }).finally(async () => history.close());
+        const ends = { source, sink: join(folder, 'stream.csv') };
+        try {
+          return await streamRun({ ...ends, client, history, email: ['email'], country: 'US' });
+        } finally {
+          await history.close();
+        }
       };
       const killed = new AbortController();
       const onProgress: RunOptions['onProgress'] = (progress) => {
