@@ -69,6 +69,7 @@ function suite(name: string, include: string, exclude: readonly string[] = []) {
       globalSetup: ['test/setup/prepare-tests.ts', ...(name in setups ? [setups[name] ?? ''] : [])],
       // Generous: a busy machine must not look like a hang.
       testTimeout: name === 'fast' ? 30_000 : 120_000,
+      expect: { poll: { timeout: name === 'fast' ? 20_000 : 90_000 } },
     },
   };
 }
@@ -125,7 +126,6 @@ export default defineConfig({
     // Many a test waits for a process, a server or a moment.
     maxWorkers: availableParallelism() + 1,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
     teardownTimeout: 5_000,
     reporters:
       report === undefined

@@ -16,6 +16,7 @@ export function createTestClient(baseUrl: string, options: Partial<ClientOptions
     clock: createFastClock(),
     timeoutMs: 10_000_000,
     connectTimeoutMs: 10_000_000,
+    giveUpAfterMs: 10_000_000,
     ...options,
   });
   onTestFinished(async () => client.close());

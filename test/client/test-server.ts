@@ -24,10 +24,13 @@ export interface TestServer {
 
 type Answer = (request: SeenRequest, response: ServerResponse, count: number) => void;
 
+/** On a busy machine more time may pass between two requests: the second would be reset. */
+const keepAliveTimeout = 0;
+
 /** A server that reads each request whole, then answers as the test says; it ends with the test. */
 export async function startServer(answer: Answer): Promise<TestServer> {
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('error', () => undefined);
@@ -47,7 +50,7 @@ export async function startEarlyServer(
   answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
 ): Promise<TestServer> {
   let count = 0;
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout }, (request, response) => {
     request.on('error', () => undefined);
     answer(request, response, (count += 1));
   });

@@ -248,5 +248,5 @@ describe('a service that asks the network and is killed', () => {
     expect(Object.keys(exported)).toEqual(lines);
     const valid = Object.values(exported).filter((record) => record['valid']);
     expect(valid.map((record) => record['email'])).toEqual(['bert1@d2.lab', 'bert2@d3.lab']);
-  });
+  }, 120_000);
 });

@@ -97,7 +97,7 @@ describe('sluice verify with a store and an input that is read once', () => {
       const { stdout } = await runInProcess(['status', ...shared(), '--json'], place());
       return JSON.parse(stdout.toString() || '{}') as Partial<SharedRunStatus>;
     };
-    await expect.poll(status, { timeout: 60_000 }).toMatchObject({
+    await expect.poll(status).toMatchObject({
       state: 'reading',
       workers: [{ batches: ['copy'] }],
     });

@@ -93,7 +93,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const second = next();
     await second.printed(isLaunched);
     const third = next();
-    await expect.poll(launches, { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(launches).toBeGreaterThanOrEqual(3);
     letGo();
     return Promise.all([first.ended, second.ended, third.ended]);
   }
@@ -152,7 +152,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const history = ['--history', 'history', '--json-log'];
     const other = ['verify', 'other.csv', ...quick.slice(2), ...history, '-o'];
     const first = place.work(...history, '--lease', '3', '--verbose');
-    await expect.poll(async () => place.charges(), { timeout: 60_000 }).toHaveLength(10);
+    await expect.poll(async () => place.charges()).toHaveLength(10);
 
     const refused = await place.call(...other, 'refused.csv');
     expect(refused).toMatchObject({ code: 2 });
@@ -247,7 +247,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const args = ['--verbose', '--json-log', '--give-up-after'];
     // Long enough for a server that is only busy.
     const working = place.startWith(frozen, ...place.ofRun, ...args, '10');
-    await expect.poll(async () => place.charges(), { timeout: 60_000 }).toHaveLength(10);
+    await expect.poll(async () => place.charges()).toHaveLength(10);
     proxy.freeze();
     const { code, stderr } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 7 });

@@ -35,7 +35,7 @@ async function pidsAtWork(): Promise<readonly number[]> {
     expect(atWork).toHaveLength(3);
     return atWork.map(({ pid }) => Number(pid));
   };
-  return vi.waitFor(look, { timeout: 60_000, interval: 20 });
+  return vi.waitFor(look, { timeout: 150_000, interval: 20 });
 }
 
 function isAlive(pid: number): boolean {
