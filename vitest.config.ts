@@ -68,8 +68,8 @@ function suite(name: string, include: string, exclude: readonly string[] = []) {
       exclude: ['test/trials/kill/**', 'test/trials/faults/every-*.test.ts', ...exclude],
       globalSetup: ['test/setup/prepare-tests.ts', ...(name in setups ? [setups[name] ?? ''] : [])],
       // Generous: a busy machine must not look like a hang.
-      testTimeout: name === 'fast' ? 30_000 : 120_000,
-      expect: { poll: { timeout: name === 'fast' ? 20_000 : 90_000 } },
+      testTimeout: name === 'fast' ? 60_000 : 120_000,
+      expect: { poll: { timeout: name === 'fast' ? 45_000 : 90_000 } },
     },
   };
 }
