@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { StateError } from '../../platform/errors/errors.js';
 import { closeFile, type FileSystem, makeSafe } from '../../platform/files/file-system.js';
-import { lockFile, type FileLock, type LockWaitOptions } from '../../platform/files/file-lock.js';
+import { lockFile, type FileLock, type LockWait } from '../../platform/files/file-lock.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
@@ -24,7 +24,7 @@ export async function takeHistoryKey(
   files: FileSystem,
   path: string,
   exists: () => Promise<boolean>,
-  patience: LockWaitOptions,
+  patience: LockWait,
 ): Promise<HistoryKey> {
   const keyPath = historyKeyPath(path);
   const lock = await onDisk(`lock the history ${path}`, async () =>

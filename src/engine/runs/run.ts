@@ -57,8 +57,11 @@ export async function run<From extends SourceInput, Given = unknown>(
   const onProgress = observedProgress(calledBack.watch(options.onProgress));
   const { store, stateDir, waitLockMs } = options;
   const rows = new SharedRows(onProgress);
+  const lost = new AbortController();
+  const signals = options.signal ? [options.signal, lost.signal] : [lost.signal];
   const found = await resolve({
     ...options,
+    signal: AbortSignal.any(signals),
     onProgress: store ? rows.note : onProgress,
     // Before the run is over: if a callback failed, the same call reports the summary again and pays nothing.
     onSummary: async (summary) => {
@@ -66,7 +69,7 @@ export async function run<From extends SourceInput, Given = unknown>(
       await calledBack.settled();
     },
   });
-  const { signal } = found;
+  const { signal, clock } = found;
   await checkSink(found.sink, countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));
   const place = store
@@ -85,7 +88,12 @@ export async function run<From extends SourceInput, Given = unknown>(
   try {
     // Processes of a shared run write its output in turn.
     if (!store)
-      release = await holdSinks([found.sink, found.maxUnknown?.suspect], { waitLockMs, signal });
+      release = await holdSinks([found.sink, found.maxUnknown?.suspect], {
+        waitLockMs,
+        signal,
+        clock,
+        onLost: (error) => lost.abort(error),
+      });
     summary = await observeRun(
       { kind: 'durable', input: found.source.name, output: found.sink.name },
       async () => work.toEnd(),

@@ -1,8 +1,11 @@
+import type { LockWait } from '../../platform/files/file-lock.js';
 import type { FilePermissions } from '../../platform/files/file-system.js';
 import type { RowChunk } from './chunks/row-chunk.js';
 import type { SourceReading } from './source.js';
 import type { Kind } from './values/kinds.js';
 import type { Notice } from '../../platform/text/notices.js';
+
+export type { LockWait } from '../../platform/files/file-lock.js';
 
 export type OutputCell = string | boolean | number | null;
 
@@ -210,14 +213,6 @@ export interface Sink {
   outputs?(): readonly OutputRows[] | undefined;
   /** Rows that the last writing skipped. @default none */
   skippedUpdates?(): SkippedUpdates | undefined;
-}
-
-/** How long to wait for another run with the same output. */
-export interface LockWait {
-  /** In milliseconds. @default 0: fails at once */
-  readonly waitLockMs?: number | undefined;
-  /** Ends the wait, with its reason. @default never */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A file, a table or an object, and its number of rows. */

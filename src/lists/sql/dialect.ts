@@ -70,8 +70,6 @@ export interface Dialect<Database extends Connection = Connection> extends Diale
   ) => Promise<Staging>;
   /** Takes a lock of this session on a name, unless another one has it. @default a file beside the database's */
   readonly claim?: (connection: Database, name: string) => Promise<boolean>;
-  /** Whether a table that does not exist may appear while its rows are staged. @default false */
-  readonly letsOthersMake?: boolean;
   /** How long an unfinished new table may wait for its rows. @default 0 */
   readonly newTableMayWaitMs?: number;
   /**

@@ -12,12 +12,16 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
-/** How long to wait for another process. */
-export interface LockWaitOptions {
-  /** @default 0: a lock that another holds is an error at once */
+/** How long to wait for another run that has what this one needs, such as the same output. */
+export interface LockWait {
+  /** In milliseconds. @default 0: fails at once */
   readonly waitLockMs?: number | undefined;
+  /** Ends the wait, with its reason. @default never */
   readonly signal?: AbortSignal | undefined;
+  /** @default the system's */
   readonly clock?: Clock | undefined;
+  /** Called when another run has taken it, while the server that knows of it was away. */
+  readonly onLost?: ((error: Error) => void) | undefined;
 }
 
 interface LockTarget {
@@ -44,7 +48,7 @@ const longestPauseMs = 1000;
 export async function lockFile(
   files: FileSystem,
   target: LockTarget,
-  { waitLockMs = 0, signal, clock = systemClock }: LockWaitOptions = {},
+  { waitLockMs = 0, signal, clock = systemClock }: LockWait = {},
 ): Promise<FileLock> {
   const { name, path, remake } = target;
   const untilMs = clock.now() + waitLockMs;

@@ -9,7 +9,7 @@ import { isSluiceError } from '../../../src/platform/errors/is-sluice-error.js';
 import {
   isListedLocked,
   lockFile,
-  type LockWaitOptions,
+  type LockWait,
 } from '../../../src/platform/files/file-lock.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
@@ -141,7 +141,7 @@ describe.each(users)('the lock of $option', ({ option, open }) => {
 
 it('is waited for beyond the end of a run that removes its state directory', async () => {
   const directory = join(folder, 'run');
-  const open = async (patience: LockWaitOptions = {}) =>
+  const open = async (patience: LockWait = {}) =>
     StateDirectory.open(systemFiles, directory, { fresh: false, ...patience });
   const first = await open();
   const second = await open({

@@ -6,7 +6,7 @@ import {
   type FileLock,
   isListedLocked,
   lockFile,
-  type LockWaitOptions,
+  type LockWait,
 } from '../../../platform/files/file-lock.js';
 import {
   type FileSystem,
@@ -177,7 +177,7 @@ export function isElsewhere(
 export async function lockDirectory(
   files: FileSystem,
   directory: string,
-  patience?: LockWaitOptions,
+  patience?: LockWait,
 ): Promise<FileLock> {
   return lockFile(
     files,

@@ -20,7 +20,7 @@ import {
   refuseRemains,
   removeEmpty,
 } from './folders.js';
-import type { FileLock, LockWaitOptions } from '../../../platform/files/file-lock.js';
+import type { FileLock, LockWait } from '../../../platform/files/file-lock.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
@@ -75,7 +75,7 @@ export class StateDirectory implements RunStore, RunScratch, DirectoryState {
   static async open(
     files: FileSystem,
     path: string,
-    options: { readonly fresh: boolean } & LockWaitOptions,
+    options: { readonly fresh: boolean } & LockWait,
   ): Promise<StateDirectory> {
     const doing = `use the state directory ${path}`;
     return onDisk(doing, async () => {

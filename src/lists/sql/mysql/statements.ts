@@ -1,4 +1,4 @@
-import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import { mostSilentMs } from '../connection.js';
 import type { Dialect, Staging, Statements } from '../dialect.js';
@@ -59,8 +59,6 @@ export async function stage(
   const { mode, target, columns, missing, key } = plan;
   const { staging, rowNumber, quote, stagedName, tableOptions } = statements;
   const isNew = mode === 'create';
-  // Without a key there is nothing to wait for: the second is refused.
-  if (isNew && key.length > 0) await waitForMaker(connection, plan);
   const definitions = [`${rowNumber} BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY`];
   const existing: string[] = [];
   for (const [at, column] of columns.entries()) {
@@ -106,33 +104,12 @@ export async function stage(
   );
 }
 
-/**
- * Lets one session at a time make a table, until it ends. A second one would learn of the first by the rename,
- * when its rows are staged for a table of its own.
- */
-async function waitForMaker(
-  connection: MysqlConnection,
-  { name: { within, table }, target }: TablePlan,
-): Promise<void> {
-  // The name of a lock has at most 64 characters.
-  const [[isMine] = []] = await connection.query('SELECT GET_LOCK(sha1(?), 1)', [
-    `sluice ${target}`,
-  ]);
-  if (Number(isMine) !== 1)
-    throw new RefusedRows('another run makes the table', { kind: 'locked' });
-  const [made] = await connection.query(
-    'SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
-    [...within, table],
-  );
-  if (made) throw new OutputError(`another run has made the table ${target}`);
-}
-
 export async function claim(connection: MysqlConnection, name: string): Promise<boolean> {
   // The lock of a machine that is gone must not outlive it by hours.
   await connection.query(`SET SESSION wait_timeout = ${mostSilentMs / 1000}`);
-  const [[isMine] = []] = await connection.query('SELECT GET_LOCK(sha1(?), 0)', [
-    `sluice run ${name}`,
-  ]);
+  // The name of a lock has at most 64 characters.
+  const lock = 'SELECT GET_LOCK(sha1(?), 0)';
+  const [[isMine] = []] = await connection.query(lock, [`sluice ${name}`]);
   return Number(isMine) === 1;
 }
 

@@ -33,8 +33,6 @@ export const statements: Statements = {
   },
 };
 
-export const letsOthersMake = true;
-
 export async function stage(
   connection: SqliteConnection,
   plan: TablePlan,

@@ -1,4 +1,6 @@
+import { OutputError } from '../../../platform/errors/errors.js';
 import { lockedError } from '../../../platform/files/file-lock.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { holdOutput } from '../../files/outputs/output-path.js';
 import type { LockWait, OpenSinkOptions } from '../../rows/sink.js';
@@ -32,6 +34,9 @@ export interface TableAddress {
 /** How long a server may take to see that a process was killed. */
 const killedMs = 2000;
 const claimPauseMs = 250;
+
+/** Marks a name that runs with a key claim; no table's name has it in a file's name. */
+const withKey = '+key';
 
 type HowToWait = Pick<Waiting, 'onNotice' | 'signal' | 'patienceMs'>;
 
@@ -80,38 +85,82 @@ export class TableAccess<Database extends Connection> {
     return { dialect, store: connection.store, name, ...written };
   }
 
-  /** Keeps other runs from making the table; see `Sink.hold`. */
-  async hold(patience?: LockWait): Promise<() => Promise<void>> {
+  /**
+   * Keeps other runs from making the table; see `Sink.hold`. Those with a key only keep out one without: they
+   * make it in turn, and the first of them, while it runs, is there for all.
+   */
+  async hold(hasKey: boolean, patience?: LockWait): Promise<() => Promise<void>> {
+    const nothing = async (): Promise<void> => undefined;
+    const check = checkingRefuser(this.name, this.failureOf);
+    const exists = async (connection: Database): Promise<boolean> => {
+      const { table } = await this.look(connection);
+      await connection.close();
+      return table !== undefined;
+    };
+    if (hasKey && (await this.use('look', check, exists))) return nothing;
+    const [own, other] = hasKey ? [withKey, ''] : ['', withKey];
+    const release = await this.claim(patience, own).catch((error: unknown) => {
+      if (hasKey && isSluiceError(error, 'state_locked')) return undefined;
+      throw error;
+    });
+    if (!release) return nothing;
+    try {
+      const letGo = await this.claim(patience, other);
+      await letGo();
+    } catch (error) {
+      await release();
+      throw error;
+    }
+    return release;
+  }
+
+  /** Lets nobody else make the table until the returned function is called. */
+  async claim(patience?: LockWait, part = ''): Promise<() => Promise<void>> {
     const { dialect, name } = this;
-    const { claim } = dialect;
     const file = dialect.fileOf?.(this.#address.url);
     if (file !== undefined) {
       const { store } = await placeOfFile(file, 'write');
       const parts = this.#parts.map((part) => encodeURIComponent(part.toLowerCase()));
       // The schema of those that name none.
       if (parts.length > 1 && parts[0] === 'main') parts.shift();
-      return holdOutput(name, [store, ...parts].join('.'), patience);
+      return holdOutput(name, `${[store, ...parts].join('.')}${part}`, patience);
     }
-    if (!claim) return async () => undefined;
-    const { waitLockMs = 0, signal } = patience ?? {};
-    const untilMs = systemClock.now() + Math.max(waitLockMs, killedMs);
-    const take = async (connection: Database): Promise<Database> => {
-      const target = qualifiedName(await dialect.locate(connection, this.#parts));
-      while (!(await claim(connection, target))) {
-        if (systemClock.now() >= untilMs) {
-          const canWait = patience !== undefined;
-          throw lockedError({ name, does: 'is writing', canWait }, waitLockMs);
+    const { waitLockMs = 0, signal, clock = systemClock, onLost } = patience ?? {};
+    const take = async (waitMs: number): Promise<Database> => {
+      const untilMs = clock.now() + waitMs;
+      return this.use('look', checkingRefuser(name, this.failureOf), async (connection) => {
+        const target = qualifiedName(await dialect.locate(connection, this.#parts));
+        while ((await dialect.claim?.(connection, target + part)) === false) {
+          if (clock.now() >= untilMs) {
+            const canWait = patience !== undefined;
+            throw lockedError({ name, does: 'is writing', canWait }, waitLockMs);
+          }
+          await clock.sleep(claimPauseMs, signal);
         }
-        await systemClock.sleep(claimPauseMs, signal);
-      }
-      return connection;
+        return connection;
+      });
     };
-    const connection = await this.use('look', checkingRefuser(name, this.failureOf), take);
-    const timer = setInterval(() => {
-      connection.query('SELECT 1').catch(() => undefined);
-    }, mostSilentMs / 5).unref();
+    let connection = await take(Math.max(waitLockMs, killedMs));
+    const released = new AbortController();
+    const keep = async (): Promise<void> => {
+      for (;;) {
+        await clock.sleep(mostSilentMs / 5, released.signal);
+        await connection
+          .query('SELECT 1')
+          .catch(async () => {
+            await connection.close();
+            connection = await take(killedMs);
+          })
+          .catch((error: unknown) => {
+            // A server that is away keeps all out.
+            if (isSluiceError(error, 'state_locked')) onLost?.(new OutputError(error.message));
+          });
+      }
+    };
+    const kept = keep().catch(() => undefined);
     return async () => {
-      clearInterval(timer);
+      released.abort();
+      await kept;
       await connection.close();
     };
   }

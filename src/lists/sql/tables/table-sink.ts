@@ -94,8 +94,7 @@ export function tableSink<Database extends Connection>(
       const refuseCheck = checkingRefuser(name, access.failureOf);
       await access.use('look', refuseCheck, (connection) => connection.close());
     },
-    // With a key the second of two runs goes on with the table of the first.
-    ...(key.length === 0 && { hold: (patience) => access.hold(patience) }),
+    hold: (patience) => access.hold(key.length > 0, patience),
     async validate(reading, columns) {
       if (reading.hasNoRows === true) return undefined;
       return access.use('look', checkingRefuser(name, access.failureOf), async (connection) => {
@@ -128,7 +127,11 @@ export function tableSink<Database extends Connection>(
       const write = async (connection: Database): Promise<SinkWriting> => {
         // A new file is empty so far, and no more open than the rows' own.
         if (isNew) await holdBack(file, permissions);
-        const planned = await plan(connection, opening);
+        let planned = await plan(connection, opening);
+        if (planned.mode === 'create' && key.length > 0) {
+          release = await claimInTurn(access, opening);
+          planned = await plan(connection, opening);
+        }
         if (!tally) {
           textColumnReporter(
             reading,
@@ -152,8 +155,7 @@ export function tableSink<Database extends Connection>(
         };
         return stagedRows(writing, refuse, onApplied, release);
       };
-      const isInTurn = makesTable && key.length > 0 && dialect.letsOthersMake === true;
-      const release = isInTurn ? await inTurn(access, opening) : undefined;
+      let release: (() => Promise<void>) | undefined;
       try {
         return await access.use('write', refuseOpening, write, { onNotice, signal, patienceMs });
       } catch (error) {
@@ -164,18 +166,19 @@ export function tableSink<Database extends Connection>(
   };
 }
 
-/** Waits for other runs that make the table; afterwards it is there. */
-async function inTurn<Database extends Connection>(
+/** Waits for other runs that make the table: with a key the second goes on with what the first has made. */
+async function claimInTurn<Database extends Connection>(
   access: TableAccess<Database>,
   { onNotice, signal }: OpenSinkOptions,
 ): Promise<() => Promise<void>> {
+  const { name } = access;
   const failureOf = (error: unknown): DatabaseFailure =>
     isSluiceError(error, 'state_locked')
       ? { words: error.message, code: undefined, isMisuse: false, isBusy: true }
       : access.failureOf(error);
-  const waiting = { name: access.name, failureOf, onNotice, signal, patienceMs };
-  return retryOnLock(waiting, undefined, () => access.hold()).catch(
-    writingRefuser(access.name, failureOf),
+  const waiting = { name, failureOf, onNotice, signal, patienceMs };
+  return retryOnLock(waiting, undefined, () => access.claim()).catch(
+    writingRefuser(name, failureOf),
   );
 }
 

@@ -8,7 +8,8 @@ import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { partsSink } from '../../../../src/lists/files/partitions/parts-sink.js';
 import { splitSink } from '../../../../src/engine/runs/output/split-sink.js';
 import { verdictFolder } from '../../../../src/engine/runs/output/verdict-sink.js';
-import type { Sink } from '../../../../src/lists/rows/sink.js';
+import type { LockWait, Sink } from '../../../../src/lists/rows/sink.js';
+import { OutputError } from '../../../../src/platform/errors/errors.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { streamRun } from '../../../../src/engine/runs/stream-run.js';
 import type { Service } from '../../../../src/service/index.js';
@@ -134,6 +135,23 @@ it('waits for another process as long as it is asked to, and the lock dies with 
   expect((await readFile(at('a.csv'), 'utf8')).split('\n')).toHaveLength(4);
   // What the other has left is gone, too.
   expect(await readdir(at('.'))).toEqual(['a.csv']);
+});
+
+it('stops before it launches when its output is held no more, and goes on where it stopped', async () => {
+  const sink = fileSink(at('a.csv'));
+  const lost = new OutputError('another run has it');
+  let onLost: LockWait['onLost'];
+  const losing: Sink = {
+    ...sink,
+    async hold(patience) {
+      ({ onLost } = patience ?? {});
+      return async () => undefined;
+    },
+  };
+  const meanwhile = async (): Promise<void> => onLost?.(lost);
+  await expect(verifyInto(losing, 'one', { meanwhile })).rejects.toBe(lost);
+  expect(await chargesOf(service)).toEqual([]);
+  expect(await verifyInto(sink, 'one')).toBe(2);
 });
 
 it('runs into a device are not in each other’s way', async () => {

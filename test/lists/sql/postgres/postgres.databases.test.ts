@@ -3,6 +3,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
 import { statements as postgresStatements } from '../../../../src/lists/sql/postgres/statements.js';
 import { rowsSource, type Source } from '../../../../src/index.js';
+import { createFastClock } from '../../../../src/testing/index.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startCountingProxy } from '../harness/counting-proxy.js';
 import { readAll } from '../harness/carry.js';
@@ -390,6 +391,39 @@ test('a key that the table has in capitals is named as it is there', async () =>
   );
   expect(error).toMatchObject({ code: 'column_not_found' });
   expect(error.message).toContain('"ID" too');
+});
+
+test('a run whose claim on a new table ends with its session takes it again, or hears that another one has it', async () => {
+  const clock = createFastClock(10_000);
+  const into = newName();
+  const lost: Error[] = [];
+  const claimAs = async (name: string): Promise<() => Promise<void>> => {
+    const url = `${inject('postgresUrl')}?application_name=${name}`;
+    const onLost = (error: Error): unknown => lost.push(error);
+    return (await postgresSink({ url, into }).hold?.({ clock, onLost })) ?? expect.fail();
+  };
+  const sessions = async (name: string): Promise<readonly unknown[]> =>
+    askPostgres(`SELECT pid FROM pg_stat_activity WHERE application_name = '${name}'`);
+  const endSession = async (name: string): Promise<void> => {
+    await askPostgres(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = '${name}'`,
+    );
+  };
+  const [name, other] = [newName(), newName()];
+  const release = await claimAs(name);
+  await endSession(name);
+  await expect.poll(async () => sessions(name)).toHaveLength(1);
+  await expect(claimAs(other)).rejects.toMatchObject({ code: 'state_locked' });
+  expect(lost).toEqual([]);
+  let releaseOther: (() => Promise<void>) | undefined;
+  while (!releaseOther) {
+    await endSession(name);
+    releaseOther = await claimAs(other).catch(() => undefined);
+  }
+  await expect.poll(() => lost.length).toBeGreaterThan(0);
+  expect(lost[0]).toMatchObject({ code: 'output_failed' });
+  await releaseOther();
+  await release();
 });
 
 describe('runs that begin in one schema of PostgreSQL at the same time', () => {

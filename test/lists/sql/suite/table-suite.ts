@@ -38,7 +38,6 @@ export function describeTable({
   newTable,
   open,
   ownRows = [],
-  server,
 }: Database): void {
   const openPeople = async (): Promise<Place> => {
     const place = await open();
@@ -105,7 +104,23 @@ export function describeTable({
       expect(await refusalOf(source, place, {})).toMatchObject({ fault: 'exists' });
     });
 
-    if (isShared && server?.hasWaiting === undefined) describeMakers(open);
+    test.each([
+      ['one with a key', {}, { key: 'id' }],
+      ['one without a key', { key: 'id' }, {}],
+    ])(
+      'beside another run with the same key or none, %s is refused before anything is sent',
+      async (_, options, other) => {
+        const place = await open();
+        const source = rowsSource([{ id: 1, email: 'good1@sluice.test' }]);
+        const sink = changeFirst(place.sink(options), async () => {
+          expect(await refusalOf(source, place, other)).toMatchObject({ code: 'state_locked' });
+        });
+        await (await startVerifying()).run({ source, sink, email: ['email'] });
+        expect(await countIn(place, 'email_valid = true')).toBe(1);
+      },
+    );
+
+    if (isShared) describeMakers(open);
 
     test('is made once more when it was dropped behind its commit', async () => {
       const place = await openPeople();
