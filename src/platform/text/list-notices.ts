@@ -75,6 +75,7 @@ export const inputNotices = {
       `${input}: ${countedNames(sheets, 'other sheet')} not in the output: ${notKept[why]}`,
   }),
   formulas_without_result: define({
+    isWarning: true,
     when: 'Cells of a workbook are formulas whose results it does not hold, or holds as 0 until they are calculated.',
     example: { input: 'list.xlsx', formulas: 12 },
     variants: [{ formulas: 1 }],

@@ -8,12 +8,12 @@ import { isAddress, isNumber, isSurelyContact } from './header-detection.js';
 export type FooterKind = 'blank' | 'marked' | 'total' | 'text';
 
 const totals: ReadonlySet<string> = new Set(
-  'total|totals|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|razem|celkem|count|average|avg|anzahl|durchschnitt|mittelwert|nombre|moyenne|gemiddelde|aantal|średnia|liczba|promedio'.split(
+  'total|totals|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|celkem|count|average|avg|anzahl|durchschnitt|mittelwert|nombre|moyenne|gemiddelde|aantal|średnia|liczba|promedio|razem|totalt|antal|i alt|yhteensä|összesen|toplam|итого|всего|合計|总计|總計|합계'.split(
     '|',
   ),
 );
 const things: ReadonlySet<string> = new Set(
-  'record|records|row|rows|contact|contacts|lead|leads|entries|member|members|subscriber|subscribers|result|results|item|items|datensätz|datensätze|zeile|zeilen|eintrag|einträg|einträge|kontakt|kontakte|ligne|lignes|enregistrement|enregistrements|registro|registros|fila|filas|righe|rijen'.split(
+  'record|records|row|rows|contact|contacts|lead|leads|entries|member|members|subscriber|subscribers|result|results|item|items|datensätz|datensätze|zeile|zeilen|eintrag|einträg|einträge|kontakt|kontakte|ligne|lignes|enregistrement|enregistrements|registro|registros|fila|filas|righe|rijen|contacto|contactos|contatos|contatti|contacten|linha|linhas|wierszy|rekordów|kontaktów|rader|rækker|kontakter|riviä|záznamů|kayıt|записей|строк|контактов|件|行|条'.split(
     '|',
   ),
 );
@@ -26,12 +26,24 @@ const afterThings: ReadonlySet<string> = new Set([
   'selected',
   'exported',
   'returned',
+  'gefunden',
+  'insgesamt',
+  'trouvés',
+  'trouvées',
+  'encontrados',
+  'trovati',
+  'gevonden',
 ]);
 const inFront = /^(?:grand|overall|report) /;
 const figure = /^\d[\d.,' ]*/;
 
-/** `grand total`, `total records`: lower case words, and nothing else. */
-function isTotal(words: string): boolean {
+/** `Number of`, in front of what is counted. */
+const numberOf =
+  /^(?:number of|anzahl de[rs]|nombre (?:total )?d[eu]|n[uú]mero (?:total )?d[ei]|total d[ei]|aantal) /u;
+
+/** `grand total`, `total records`, `number of rows`: lower case words, and nothing else. */
+function isTotal(given: string): boolean {
+  const words = given.replace(numberOf, 'total ');
   const named = (text: string) => totals.has(text) || totals.has(text.replace(inFront, ''));
   const [last = '', ...before] = words.split(' ').toReversed();
   return named(words) || (things.has(last) && named(before.toReversed().join(' ')));
@@ -47,9 +59,8 @@ function isTotalWithFigure(text: string): boolean {
   const at = text.search(/\d/);
   if (at === -1) return false;
   const words = withoutLast(text.slice(0, at).trimEnd(), ':=(').trimEnd();
-  const isNamed = isTotal(words) || isTotal(words.replace(/^number of/, 'total'));
   const behind = withoutLast(text.slice(at), '.)').replace(figure, '').trim();
-  return isNamed && (behind === '' || things.has(behind));
+  return isTotal(words) && (behind === '' || things.has(behind));
 }
 
 /** `(123 rows)`, `123 records exported`. */

@@ -54,6 +54,9 @@ describe('lines below the last row of a CSV file', () => {
     ['the same in German', 2, '\n2 Datensätze exportiert am 28.11.2026 von Erika Muster,,\n'],
     ['the same in French', 1, '2 lignes exportées le 28/11/2026 par Anne Martin,,\n'],
     ['the same in Spanish', 1, '2 registros exportados el 28/11/2026 por Ana Ruiz,,\n'],
+    ['numbers of rows in German', 2, 'Summe,2 Datensätze,\nAnzahl der Kontakte: 2\n'],
+    ['numbers of rows in Romance languages', 2, 'Nombre de lignes : 2\nTotal de registros: 2,,\n'],
+    ['numbers of rows in other languages', 3, 'Razem,2 wierszy,\nИтого,,2\n合計 2 件,,\n'],
     [
       'those of a Salesforce report',
       7,
