@@ -4,7 +4,7 @@ import type { HashWords } from '../../platform/hashing/address-table.js';
 import { InTurn } from '../../platform/waiting/promises.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entries.js';
-import { type Frame, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
+import { type Frame, HistoryFile, historyHead } from './history-file.js';
 import { createKeyLookup } from './history-lookup.js';
 import { LaunchedBatches } from './launched-batches.js';
 import { FinishedRuns } from './finished-runs.js';
@@ -15,15 +15,12 @@ const leastSuperseded = 50_000;
 
 /** The file of a history and what its frames mean: results, finished runs, launched batches. */
 export class HistoryContents {
-  readonly head: HistoryHead;
-  /** Size of the torn write that was dropped from the end of the file. */
-  readonly cutBytes: number;
+  readonly file: HistoryFile;
   readonly runs: FinishedRuns;
   readonly launched: LaunchedBatches;
   readonly planned: PlannedRuns;
   readonly #path: string;
   readonly #seed: Uint8Array;
-  readonly #file: HistoryFile;
   readonly #turns = new InTurn();
   #entries: HistoryEntries;
 
@@ -32,8 +29,6 @@ export class HistoryContents {
     seed: Uint8Array,
     read: {
       readonly file: HistoryFile;
-      readonly head: HistoryHead;
-      readonly cutBytes: number;
       readonly entries: HistoryEntries;
       readonly runs: FinishedRuns;
       readonly launched: LaunchedBatches;
@@ -42,9 +37,7 @@ export class HistoryContents {
   ) {
     this.#path = path;
     this.#seed = seed;
-    this.#file = read.file;
-    this.head = read.head;
-    this.cutBytes = read.cutBytes;
+    this.file = read.file;
     this.#entries = read.entries;
     this.runs = read.runs;
     this.launched = read.launched;
@@ -66,7 +59,7 @@ export class HistoryContents {
     const runs = new FinishedRuns();
     const launched = new LaunchedBatches();
     const planned = new PlannedRuns();
-    const opened = await onDisk(`use the history ${path}`, async () =>
+    const file = await onDisk(`use the history ${path}`, async () =>
       HistoryFile.open(
         files,
         path,
@@ -75,20 +68,16 @@ export class HistoryContents {
           entries.take(frame) || runs.take(frame) || launched.take(frame) || planned.take(frame),
       ),
     );
-    return new HistoryContents(path, key.seed, { ...opened, entries, runs, launched, planned });
+    return new HistoryContents(path, key.seed, { file, entries, runs, launched, planned });
   }
 
   get entries(): HistoryEntries {
     return this.#entries;
   }
 
-  get sizeBytes(): number {
-    return this.#file.sizeBytes;
-  }
-
   /** Appends a frame; batches launch while the results of others arrive. */
   async append(frame: Frame): Promise<void> {
-    await this.#turns.next(async () => this.#file.append(frame));
+    await this.#turns.next(async () => this.file.append(frame));
     if (this.#entries.take(frame) || this.runs.take(frame) || this.launched.take(frame)) return;
     this.planned.take(frame);
   }
@@ -150,13 +139,11 @@ export class HistoryContents {
         yield frame;
       }
     }
-    await onDisk(`write the history ${this.#path} again`, async () =>
-      this.#file.rewrite(this.head, frames()),
-    );
+    await onDisk(`write the history ${this.#path} again`, async () => this.file.rewrite(frames()));
     this.#entries = kept;
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
+    await this.file.close();
   }
 }

@@ -113,16 +113,20 @@ export function historyHead(key: string, service: string): HistoryHead {
 /** An append-only file of frames. A frame counts when `append` has returned. */
 export class HistoryFile {
   readonly #log: LogFile;
+  readonly head: HistoryHead;
+  /** Size of the torn write that was dropped from its end. */
+  readonly cutBytes: number;
 
-  private constructor(log: LogFile) {
+  private constructor(log: LogFile, head: HistoryHead, cutBytes: number) {
     this.#log = log;
+    this.head = head;
+    this.cutBytes = cutBytes;
   }
 
   /**
    * Opens a history's file, or begins one.
    *
    * @param begin makes the head of a new one
-   *
    * @param take takes each frame after the head; `false` for an unknown one
    */
   static async open(
@@ -130,12 +134,7 @@ export class HistoryFile {
     path: string,
     begin: () => HistoryHead,
     take: (frame: Frame) => boolean,
-  ): Promise<{
-    readonly file: HistoryFile;
-    readonly head: HistoryHead;
-    /** Size of the torn write behind its last frame. */
-    readonly cutBytes: number;
-  }> {
+  ): Promise<HistoryFile> {
     // Left by a killed rewrite.
     await files.rm(partPath(path), { force: true });
     let head: HistoryHead | undefined;
@@ -154,17 +153,16 @@ export class HistoryFile {
       cutBytes = content.readBytes - content.keptBytes;
       return content;
     });
-    const file = new HistoryFile(log);
-    if (head) return { file, head, cutBytes };
-    const first = begin();
+    if (head) return new HistoryFile(log, head, cutBytes);
+    // Nothing else was in a file without its head.
+    const file = new HistoryFile(log, begin(), 0);
     try {
-      await file.append(headFrame(first));
+      await file.append(headFrame(file.head));
     } catch (error) {
       await log.close();
       throw error;
     }
-    // Nothing else was in a file without its head.
-    return { file, head: first, cutBytes: 0 };
+    return file;
   }
 
   /** @throws OutputError when a write fails; from then on for every frame */
@@ -173,9 +171,9 @@ export class HistoryFile {
   }
 
   /** Replaces the whole content atomically. */
-  async rewrite(head: HistoryHead, frames: Iterable<Frame>): Promise<void> {
+  async rewrite(frames: Iterable<Frame>): Promise<void> {
     await this.#log.replace(async (file) => {
-      await file.appendFile(encodeFrame(headFrame(head)));
+      await file.appendFile(encodeFrame(headFrame(this.head)));
       for (const frame of frames) await file.appendFile(encodeFrame(frame));
     });
   }

@@ -7,7 +7,7 @@ import { onDisk } from '../../platform/files/disk-errors.js';
 const keyForm = /^[0-9a-f]{64}\n$/;
 
 /** The key of a history's hashes and the lock on the history: a file beside it. */
-interface HistoryKey {
+export interface HistoryKey {
   readonly seed: Uint8Array;
   readonly fingerprint: string;
   readonly lock: FileLock;

@@ -2,7 +2,7 @@ import type { HashWords } from '../../platform/hashing/address-table.js';
 import type { Recall } from '../plan/result-cache.js';
 import { type OutcomeTable, type Verdict, verdictOf } from '../results/outcome-table.js';
 import type { HistoryEntries } from './history-entries.js';
-import { isFresh, type Oldest } from './history-options.js';
+import { isFresh, type KnownAge } from './history-options.js';
 
 /** Looks up keys of outcomes, each once; `undefined` for those that are not kept. */
 export function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => string | undefined {
@@ -21,7 +21,7 @@ export class HistoryRecall implements Recall {
   readonly #outcomes: OutcomeTable;
   readonly #withOrigin: boolean;
   readonly #launchedByRun: ReadonlySet<string> | undefined;
-  readonly #age: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
+  readonly #age: KnownAge | undefined;
   /** By outcome and origin of the history: the plan's id, or -1 where it is too old. */
   readonly #ids = new Map<number, number>();
   #latest = -1;
@@ -37,7 +37,7 @@ export class HistoryRecall implements Recall {
     outcomes: OutcomeTable,
     options: {
       readonly withOrigin: boolean;
-      readonly age?: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
+      readonly age?: KnownAge | undefined;
       readonly launchedByRun?: ReadonlySet<string>;
     },
   ) {
@@ -145,10 +145,7 @@ export interface HistoryStats extends HistoryCounts {
   readonly saved: { readonly runs: number; readonly email: number; readonly phone: number };
 }
 
-export function countResults(
-  entries: HistoryEntries,
-  age: { readonly oldest: Oldest; readonly nowMs: number },
-): HistoryCounts {
+export function countResults(entries: HistoryEntries, age: KnownAge): HistoryCounts {
   const verdicts = { valid: 0, wrong: 0, unknown: 0, none: 0 };
   const batches = new Set<number>();
   let usable = 0;

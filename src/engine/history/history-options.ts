@@ -25,7 +25,7 @@ const dayMs = 86_400_000;
 const mostAheadMs = dayMs;
 
 /** By verdict, the oldest moment of a result that counts. */
-export type Oldest = Readonly<Record<Verdict, number>>;
+type Oldest = Readonly<Record<Verdict, number>>;
 
 export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest {
   const isNumber = typeof maxAge === 'number';
@@ -52,7 +52,7 @@ export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest 
   };
 }
 
-interface KnownAge {
+export interface KnownAge {
   readonly oldest: Oldest;
   readonly nowMs: number;
 }

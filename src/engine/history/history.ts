@@ -22,14 +22,14 @@ import type { Summary } from '../summary/summary.js';
 import { hashAt } from './history-entries.js';
 import { HistoryContents } from './history-contents.js';
 import { hasBytes } from './history-file.js';
-import { historyKeyPath, takeHistoryKey } from './history-key.js';
+import { type HistoryKey, historyKeyPath, takeHistoryKey } from './history-key.js';
 import {
   historyShape,
   type HistoryOptions,
   isAhead,
   isTooOld,
+  type KnownAge,
   oldestOf,
-  type Oldest,
 } from './history-options.js';
 import {
   HistoryRecall,
@@ -64,7 +64,7 @@ export class History implements ResultHistory {
   readonly #contents: HistoryContents;
   readonly #hash: KeyHash;
   readonly #lock: FileLock;
-  readonly #age: { readonly oldest: Oldest; readonly nowMs: number };
+  readonly #age: KnownAge;
   readonly #clock: Clock;
   /** Whether its key was there, and nothing of it. */
   readonly #isLost: boolean;
@@ -72,13 +72,7 @@ export class History implements ResultHistory {
 
   private constructor(
     options: HistoryOptions,
-    opened: {
-      readonly contents: HistoryContents;
-      readonly lock: FileLock;
-      readonly seed: Uint8Array;
-      readonly isLost: boolean;
-      readonly age: { readonly oldest: Oldest; readonly nowMs: number };
-    },
+    opened: HistoryKey & { readonly contents: HistoryContents; readonly age: KnownAge },
   ) {
     this.path = options.path;
     this.#contents = opened.contents;
@@ -88,7 +82,7 @@ export class History implements ResultHistory {
     this.#age = opened.age;
     this.#hash = new KeyHash(opened.seed);
     this.seed = opened.seed;
-    this.service = opened.contents.head.service;
+    this.service = opened.contents.file.head.service;
   }
 
   /**
@@ -151,8 +145,8 @@ export class History implements ResultHistory {
     const latestMs = this.#contents.entries.latestMs();
     return [
       ...(this.#isLost ? [notice('history_lost', { history: this.path })] : []),
-      ...(this.#contents.cutBytes > 0
-        ? [notice('history_cut', { history: this.path, bytes: this.#contents.cutBytes })]
+      ...(this.#contents.file.cutBytes > 0
+        ? [notice('history_cut', { history: this.path, bytes: this.#contents.file.cutBytes })]
         : []),
       ...(isAhead(latestMs, nowMs)
         ? [notice('history_ahead', { latest: dateOf(latestMs), now: dateOf(nowMs) })]
@@ -324,7 +318,7 @@ export class History implements ResultHistory {
     return {
       path: this.path,
       service: this.service,
-      bytes: this.#contents.sizeBytes,
+      bytes: this.#contents.file.sizeBytes,
       saved: this.#contents.runs.saved(),
       ...countResults(this.#contents.entries, this.#age),
     };
@@ -405,7 +399,7 @@ export class History implements ResultHistory {
   }
 
   #check(service: string | undefined, fingerprint: string): void {
-    if (this.#contents.head.key !== fingerprint) {
+    if (this.#contents.file.head.key !== fingerprint) {
       throw new StateError(
         `the key beside the history ${this.path} is that of another history: put back its own`,
         { code: 'state_mismatch' },

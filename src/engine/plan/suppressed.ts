@@ -72,10 +72,6 @@ export class Suppressed {
     this.#table = new AddressTable({ seed });
   }
 
-  get size(): number {
-    return this.#table.size;
-  }
-
   add(cell: CellText): SuppressedCell {
     if (cell === invalidText) return 'unread';
     const text = trimCell(cell ?? '');

@@ -133,18 +133,12 @@ export class AddressTable {
     return this.addHashed(this.#hash);
   }
 
-  /** A buffer of at least this size for the UTF-8 of a key, for {@link addFromRoom}. */
+  /** A buffer of at least this size for the UTF-8 of a key, for {@link hashRoomInto}. */
   room(keyBytes: number): Uint8Array {
     return this.#hash.room(keyBytes);
   }
 
-  /** Like `add` for the key whose UTF-8 is at the beginning of the room. */
-  addFromRoom(group: number, keyBytes: number): number {
-    this.#hash.hashRoom(group, keyBytes);
-    return this.addHashed(this.#hash);
-  }
-
-  /** The same for an address with a known hash under this table's seed. */
+  /** Like `add` for an address with a known hash under this table's seed. */
   addHashed(hash: HashWords): number {
     const shardNumber = hash.word3 & (shardCount - 1);
     const slots = this.#shards[shardNumber] as Int32Array;
@@ -178,7 +172,7 @@ export class AddressTable {
     return this.findHashed(this.#hash);
   }
 
-  /** The same for an address with a known hash under this table's seed. */
+  /** Like `add` for an address with a known hash under this table's seed. */
   findHashed(hash: HashWords): number {
     const slots = this.#shards[hash.word3 & (shardCount - 1)] as Int32Array;
     const { word0, word1, word2 } = hash;

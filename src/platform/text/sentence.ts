@@ -40,8 +40,6 @@ function inCode(value: OptionValue): string {
 export interface SentenceDefinition<Fields> {
   /** When it is given, for the reference. */
   readonly when: string;
-  /** The first version that has it. @default 0.1.0 */
-  readonly since?: string;
   /** Of a notice: whether it needs attention. @default false */
   readonly isWarning?: true;
   /** Its fields, as the reference shows them. */

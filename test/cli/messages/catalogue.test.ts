@@ -23,7 +23,6 @@ const events = Object.keys(catalogue) as EventName[];
 
 interface Definition {
   readonly when: string;
-  readonly since?: string;
   readonly example: object;
   readonly variants?: readonly object[];
 }
@@ -79,7 +78,7 @@ describe('the catalogue of events', () => {
     onTestFinished(nameOptionsBy(flagNaming(commands)));
     const ofEvents = events.map((event) => {
       const { severity, ...definition } = definitions[event];
-      const asked = `Severity \`${severity}\`, since ${definition.since ?? '0.1.0'}.`;
+      const asked = `Severity \`${severity}\`, since 0.1.0.`;
       return entry(
         `## ${event}`,
         { ...definition, when: `${definition.when} ${asked}` },

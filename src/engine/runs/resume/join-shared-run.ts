@@ -7,23 +7,10 @@ import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/file-system.js';
 import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
 import { keepBatches } from './earlier-results.js';
-import {
-  collectLeft,
-  type ListReading,
-  paidSince,
-  planBesideOthers,
-} from './launched-elsewhere.js';
-import {
-  AddressesAtWork,
-  dropPlan,
-  isAtWork,
-  joinAtWork,
-  noteStopped,
-} from '../../history/planned-elsewhere.js';
-import { lineHashes } from '../../plan/line-hashes.js';
-import type { FileLock } from '../../../platform/files/file-lock.js';
+import { collectLeft, type ListReading, planBesideOthers } from './launched-elsewhere.js';
+import { dropPlan } from '../../history/planned-elsewhere.js';
+import { HistoryPresence } from './history-presence.js';
 import type { History } from '../../history/history.js';
-import { hasBytes } from '../../history/history-file.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
 import { checkListSize, readSized, type PlannedInput } from '../planning/plan-input.js';
@@ -38,8 +25,6 @@ import { stopOfOthers, type RowFigures } from '../../stores/shared/shared-status
 import { sharedSource } from '../../stores/shared/source-copy.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
-import type { Batch } from '../../batches/batch.js';
-import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -57,8 +42,7 @@ export class SharedRun implements RunLocation {
   /** The source as all processes read it. */
   #source: Source | undefined;
   #leavePace: (() => void) | undefined;
-  /** Shows whoever has the history that this process is at work. */
-  #presence: FileLock | undefined;
+  readonly #presence: HistoryPresence;
 
   private constructor(
     run: ResolvedRun,
@@ -70,6 +54,7 @@ export class SharedRun implements RunLocation {
     this.name = name;
     this.store = store;
     this.scratch = scratch;
+    this.#presence = new HistoryPresence(run, name);
   }
 
   /** @param parent parent of this process's folder @throws as `SharedStore.open` does */
@@ -124,7 +109,7 @@ export class SharedRun implements RunLocation {
 
   async leave(): Promise<void> {
     this.#leavePace?.();
-    await this.#leaveHistory();
+    await this.#presence.leave();
     await this.store.close();
     await this.scratch.remove();
   }
@@ -175,7 +160,8 @@ export class SharedRun implements RunLocation {
   async open(client: Client): Promise<OpenedRun> {
     const { stopped } = this.store.state;
     if (stopped?.code === 'abandoned') throw stopOfOthers(stopped);
-    const begun = await this.#begun(client);
+    // Other runs may launch its addresses now.
+    const begun = await this.#presence.inTurn(async () => this.#beginOrJoin(client));
     await this.#refuseOther(client, begun.run);
     const plannedInput = begun.plannedInput ?? (await this.#read(begun.run));
     this.#refuseOtherList(begun, plannedInput);
@@ -183,32 +169,14 @@ export class SharedRun implements RunLocation {
     if (history !== undefined && !this.run.openHistory) {
       this.run.onProgress?.(noticed(notice('history_left_out', { history })));
     }
-    await this.#joinHistory(client, begun.run, plannedInput);
+    await this.#presence.join(client, begun.run, plannedInput.batches, this.store);
     // A refused process changes nothing for the others.
     await this.#adoptStop(stopped);
     await this.#giveBudget();
     return { entry: begun.run, plannedInput };
   }
 
-  /** Begins the run, or finds it begun; waits for other runs that may launch its addresses now. */
-  async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
-    return this.#inTurn(async () => this.#beginOrJoin(client));
-  }
-
-  async #inTurn<Done>(begin: () => Promise<Done>): Promise<Done> {
-    const { onProgress, clock, signal } = this.run;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      try {
-        return await begin();
-      } catch (error) {
-        await this.#leaveHistory();
-        if (!isSluiceError(error, 'state_locked')) throw error;
-        if (pauseMs === firstPauseMs) onProgress?.(noticed(notice('history_in_use', {})));
-        await clock.sleep(pauseMs, signal);
-      }
-    }
-  }
-
+  /** Begins the run, or finds it begun. */
   async #beginOrJoin(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
     const { run, store } = this;
     const isNeeded = (): boolean => store.state.plan === undefined;
@@ -228,10 +196,10 @@ export class SharedRun implements RunLocation {
         await checkListSize({ ...run, history }, read.entry.rows);
         return read;
       });
-      if (history) await this.#notePlan(history, begunHere, plannedInput);
+      if (history) await this.#presence.notePlan(history, begunHere, plannedInput.batches);
       const begun = await this.#begin(begunHere, plannedInput, history);
       if (history && begun.run.id !== begunHere.id) {
-        await this.#leaveHistory();
+        await this.#presence.leave();
         await dropPlan(history, run.files, begunHere.id);
       }
       // Another process may have found other results in the history. A run that has ended since has no plan.
@@ -241,66 +209,6 @@ export class SharedRun implements RunLocation {
     } finally {
       await history?.close();
     }
-  }
-
-  /**
-   * Joins the processes at work. Where there is none, another run with the history may have launched addresses
-   * of this one since it stopped. A process without the history shows itself, too.
-   */
-  async #joinHistory(client: Client, begun: RunEntry, { batches }: PlannedInput): Promise<void> {
-    const { run, store } = this;
-    const { history: path } = begun;
-    if (path === undefined || this.#presence) return;
-    const presence = { files: run.files, path, id: begun.id };
-    try {
-      if (!run.openHistory) {
-        const isHere = await hasBytes(run.files, path);
-        if (isHere) this.#presence = await joinAtWork(presence, run);
-        return;
-      }
-      if (await isAtWork(presence)) {
-        this.#presence = await joinAtWork(presence, run);
-        return;
-      }
-    } catch (error) {
-      // A folder that this machine lacks.
-      if (!(error instanceof ConfigurationError)) throw error;
-      if (!run.openHistory) return;
-      run.onProgress?.(noticed(notice('history_left_out', { history: path })));
-      return;
-    }
-    await this.#inTurn(async () => {
-      const history = await openInTurn(run, () => store.state.plan !== undefined);
-      if (!history) return;
-      try {
-        const others = await noteStopped(history, client, run, begun.id);
-        const atWork = new AddressesAtWork(history, others);
-        const addresses = await paidSince(history, batches, store.state, atWork);
-        if (addresses > 0) run.onProgress?.(noticed(notice('paid_since_shared', { addresses })));
-        await this.#notePlan(history, begun, { batches });
-      } finally {
-        await history.close();
-      }
-    });
-  }
-
-  async #leaveHistory(): Promise<void> {
-    await this.#presence?.release();
-    this.#presence = undefined;
-  }
-
-  async #notePlan(
-    history: History,
-    { id, account }: RunEntry,
-    { batches }: Pick<PlannedInput, 'batches'>,
-  ): Promise<void> {
-    const { run, name } = this;
-    if (!history.plannedRuns().some((planned) => planned.id === id)) {
-      await history.notePlan({ id, account, run: name }, batches, (place) =>
-        lineHashes(batches[place] as Batch, history.seed),
-      );
-    }
-    this.#presence = await joinAtWork({ files: run.files, path: history.path, id }, run);
   }
 
   /** What stopped the run before this process joined may no longer apply. */
@@ -414,9 +322,6 @@ export class SharedRun implements RunLocation {
     );
   }
 }
-
-const firstPauseMs = 1000;
-const longestPauseMs = 60_000;
 
 /** Processes of one minor version can share a run. */
 const runningVersion = version.split('.').slice(0, 2).join('.');

@@ -1,0 +1,117 @@
+import { paidSince } from './launched-elsewhere.js';
+import { hasBytes } from '../../history/history-file.js';
+import {
+  AddressesAtWork,
+  isAtWork,
+  joinAtWork,
+  noteStopped,
+} from '../../history/planned-elsewhere.js';
+import { openInTurn } from './new-run.js';
+import type { Client } from '../../../client/client.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import type { FileLock } from '../../../platform/files/file-lock.js';
+import { notice } from '../../../platform/text/notices.js';
+import type { Batch } from '../../batches/batch.js';
+import type { History } from '../../history/history.js';
+import { lineHashes } from '../../plan/line-hashes.js';
+import type { RunEntry } from '../../stores/journal-entries.js';
+import type { SharedRunStore } from '../../stores/run-store.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { noticed } from '../reporting/run-progress.js';
+
+const firstPauseMs = 1000;
+const longestPauseMs = 60_000;
+
+/** Shows whoever has the history that this process of a shared run is at work. */
+export class HistoryPresence {
+  readonly #run: ResolvedRun;
+  /** The run and its store, for messages. */
+  readonly #name: string;
+  #lock: FileLock | undefined;
+
+  constructor(run: ResolvedRun, name: string) {
+    this.#run = run;
+    this.#name = name;
+  }
+
+  /** Waits for other runs that have the history, or may launch addresses of this one now. */
+  async inTurn<Done>(work: () => Promise<Done>): Promise<Done> {
+    const { onProgress, clock, signal } = this.#run;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        return await work();
+      } catch (error) {
+        await this.leave();
+        if (!isSluiceError(error, 'state_locked')) throw error;
+        if (pauseMs === firstPauseMs) onProgress?.(noticed(notice('history_in_use', {})));
+        await clock.sleep(pauseMs, signal);
+      }
+    }
+  }
+
+  /**
+   * Joins the processes at work. Where there is none, another run with the history may have launched addresses
+   * of this one since it stopped. A process without the history shows itself, too.
+   */
+  async join(
+    client: Client,
+    begun: RunEntry,
+    batches: readonly Batch[],
+    store: SharedRunStore,
+  ): Promise<void> {
+    const run = this.#run;
+    const { history: path } = begun;
+    if (path === undefined || this.#lock) return;
+    const presence = { files: run.files, path, id: begun.id };
+    try {
+      if (!run.openHistory) {
+        const isHere = await hasBytes(run.files, path);
+        if (isHere) this.#lock = await joinAtWork(presence, run);
+        return;
+      }
+      if (await isAtWork(presence)) {
+        this.#lock = await joinAtWork(presence, run);
+        return;
+      }
+    } catch (error) {
+      // A folder that this machine lacks.
+      if (!(error instanceof ConfigurationError)) throw error;
+      if (!run.openHistory) return;
+      run.onProgress?.(noticed(notice('history_left_out', { history: path })));
+      return;
+    }
+    await this.inTurn(async () => {
+      const history = await openInTurn(run, () => store.state.plan !== undefined);
+      if (!history) return;
+      try {
+        const others = await noteStopped(history, client, run, begun.id);
+        const atWork = new AddressesAtWork(history, others);
+        const addresses = await paidSince(history, batches, store.state, atWork);
+        if (addresses > 0) run.onProgress?.(noticed(notice('paid_since_shared', { addresses })));
+        await this.notePlan(history, begun, batches);
+      } finally {
+        await history.close();
+      }
+    });
+  }
+
+  async notePlan(
+    history: History,
+    { id, account }: RunEntry,
+    batches: readonly Batch[],
+  ): Promise<void> {
+    const run = this.#run;
+    if (!history.plannedRuns().some((planned) => planned.id === id)) {
+      await history.notePlan({ id, account, run: this.#name }, batches, (place) =>
+        lineHashes(batches[place] as Batch, history.seed),
+      );
+    }
+    this.#lock = await joinAtWork({ files: run.files, path: history.path, id }, run);
+  }
+
+  async leave(): Promise<void> {
+    await this.#lock?.release();
+    this.#lock = undefined;
+  }
+}
