@@ -88,11 +88,7 @@ export interface ClientOptions {
    * @default 67108864
    */
   readonly maxAnswerBytes?: number | undefined;
-  /**
-   * Lets the key travel over plain http to another machine.
-   *
-   * @default false
-   */
+  /** Lets the key travel over plain http to another machine. @default false */
   readonly allowInsecureHttp?: boolean | undefined;
   /** The `user-agent` header of each request. @default `sluice/` and the version */
   readonly userAgent?: string | undefined;

@@ -37,11 +37,7 @@ export interface ServiceAnswer {
   readonly body: unknown;
 }
 
-/**
- * Reads the body of an error answer.
- *
- * @param sent the lines that the request was about: they are redacted
- */
+/** Reads the body of an error answer. @param sent the lines that the request was about: they are redacted */
 export async function readServiceAnswer(
   bytes: Uint8Array,
   redact: (text: string) => string,

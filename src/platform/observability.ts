@@ -188,11 +188,7 @@ type ObserveStage = (
   stage: Pick<BatchStageEvent, 'name' | 'batchUuid' | 'stage' | 'reason'>,
 ) => void;
 
-/**
- * Publishes a batch's progress.
- *
- * @param describeEnd describes its end, also when the work fails
- */
+/** Publishes a batch's progress. @param describeEnd describes its end, also when the work fails */
 export async function observeBatch<Result>(
   facts: Omit<BatchStartEvent, 'run'>,
   work: (observe: ObserveStage) => Promise<Result>,
@@ -248,11 +244,7 @@ export class ObservedRun {
   }
 }
 
-/**
- * Publishes a run's beginning and end.
- *
- * @param describeEnd describes the end
- */
+/** Publishes a run's beginning and end. @param describeEnd describes the end */
 export async function observeRun<Result>(
   start: Omit<RunStartEvent, 'run'>,
   work: (run: string) => Promise<Result>,

@@ -112,7 +112,6 @@ export class RequestScheduler {
    *
    * @throws DeadlineError `service_unavailable` when the service has failed for too long
    * @throws ConfigurationError when the scheduler is closed
-   * @throws the signal's reason, untouched
    */
   async acquire(turn: Turn): Promise<Permit> {
     turn.signal?.throwIfAborted();
@@ -155,11 +154,7 @@ export class RequestScheduler {
     this.#outage?.moved();
   }
 
-  /**
-   * Joins a rate that processes share.
-   *
-   * @returns leaves it
-   */
+  /** Joins a rate that processes share. @returns leaves it */
   share(pace: SharedRate): () => void {
     const slots = new Slots(pace, {
       clock: this.#clock,

@@ -21,11 +21,7 @@ export interface RateUpdate {
 
 /** The rate of all requests of one account, across processes. */
 export interface SharedRate {
-  /**
-   * Takes the next slot of all processes.
-   *
-   * @returns the time until it, in milliseconds
-   */
+  /** Takes the next slot of all processes. @returns the time until it, in milliseconds */
   takeSlot(): Promise<number>;
 
   /** Announces a pause: no process sends a request. Never fails. */

@@ -75,11 +75,7 @@ export function uploadLabel({ id, lines }: UploadName): string {
   return batchLabel({ id, addresses: end - start, part: { start, of: 0 } });
 }
 
-/**
- * Parses a name made by `batchName`, with any prefix.
- *
- * @returns `undefined` for any other name
- */
+/** Parses a name made by `batchName`, with any prefix. @returns `undefined` for any other name */
 export function parseBatchName(name: string, runId: string): UploadName | undefined {
   const marker = `-${runId}-`;
   const at = name.lastIndexOf(marker);

@@ -117,11 +117,7 @@ export function wantsOrigin({ columns = [], provenance = false }: FieldOptions):
   return provenance || columns.some((field) => ofOutcome.includes(field));
 }
 
-/**
- * Checks the chosen fields, before anything is read.
- *
- * @param types the verified types
- */
+/** Checks the chosen fields, before anything is read. @param types the verified types */
 export function checkFields(types: ReadonlySet<VerificationType>, options: FieldOptions): void {
   const { columns, suggest = false } = options;
   if (suggest && !types.has('email')) {

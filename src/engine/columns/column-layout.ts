@@ -80,11 +80,7 @@ export interface ColumnLayout {
   readonly withOrigin: boolean;
 }
 
-/**
- * Finds the columns in a header.
- *
- * @param input the header's owner in messages
- */
+/** Finds the columns in a header. @param input the header's owner in messages */
 export function layOutColumns(
   header: readonly string[],
   options: ColumnOptions,
@@ -140,11 +136,7 @@ export function layOutColumns(
   };
 }
 
-/**
- * Checks the columns of row objects: names, no positions.
- *
- * @param rows number of rows examined
- */
+/** Checks the columns of row objects: names, no positions. @param rows number of rows examined */
 export function checkColumnNames(
   names: readonly string[],
   options: ColumnOptions,

@@ -126,11 +126,7 @@ export function givenUpError(
   });
 }
 
-/**
- * The error of a passed deadline.
- *
- * @param status the latest status of the batch
- */
+/** The error of a passed deadline. @param status the latest status of the batch */
 export function overdueError(
   { called, stage, trouble }: StoppedBatch,
   status: string | undefined,

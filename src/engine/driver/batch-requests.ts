@@ -29,10 +29,7 @@ import type { ExportOpener } from '../plan/result-join.js';
 
 /** What a run decides about the launches of its batches. */
 export interface LaunchPorts {
-  /**
-   * Whether a batch is left to the service once it is being verified.
-   * @default false
-   */
+  /** Whether a batch is left to the service once it is being verified. @default false */
   leavesLaunched?(): boolean;
   /**
    * Called before each launch: gives another upload of the batch that another process made or launched.

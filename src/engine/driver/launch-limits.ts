@@ -69,12 +69,7 @@ export class LaunchGate {
     this.#freed.notify();
   }
 
-  /**
-   * Reserves the credits of a launch.
-   *
-   * @returns `false` when it must not take place
-   * @throws the signal's reason
-   */
+  /** Reserves the credits of a launch. @returns `false` when it must not take place */
   async reserve(batch: Batch, claim: BatchClaim, signal: AbortSignal): Promise<boolean> {
     const { maxCredits = Infinity, mayWait = () => true, onWaited } = this.#options;
     const waiting = this.#waiting[batch.group.type];

@@ -173,11 +173,7 @@ export class StageTiming {
     return this.#pace.upperMs ?? Infinity;
   }
 
-  /**
-   * Calls a listener whenever another batch shows something new.
-   *
-   * @returns stops it
-   */
+  /** Calls a listener whenever another batch shows something new. @returns stops it */
   onLearnt(listener: () => void): () => void {
     this.#pace.listeners.add(listener);
     return () => this.#pace.listeners.delete(listener);

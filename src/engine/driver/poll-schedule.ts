@@ -82,7 +82,6 @@ export class PollSchedule {
    * Waits for the next poll, the last one at the deadline.
    *
    * @returns `false`, at once, when the deadline has passed
-   * @throws the signal's reason
    */
   async next(signal: AbortSignal): Promise<boolean> {
     if (this.leftMs === 0) return false;

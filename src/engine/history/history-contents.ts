@@ -44,11 +44,7 @@ export class HistoryContents {
     this.planned = read.planned;
   }
 
-  /**
-   * Reads the file, or begins one.
-   *
-   * @param service whose results a new one is for
-   */
+  /** Reads the file, or begins one. @param service whose results a new one is for */
   static async open(
     files: FileSystem,
     path: string,

@@ -160,11 +160,7 @@ export class HistoryEntries {
     this.#table.forEach(visit);
   }
 
-  /**
-   * Adds the entries of a frame.
-   *
-   * @returns `false` when it is not a frame of entries
-   */
+  /** Adds the entries of a frame. @returns `false` when it is not a frame of entries */
   take({ meta, entries }: Frame): boolean {
     const parsed = frameMeta.safeParse(meta);
     if (!parsed.success) return false;

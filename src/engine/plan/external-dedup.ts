@@ -80,11 +80,7 @@ export class ExternalDedup {
     this.#cells += 1;
   }
 
-  /**
-   * Finds the repeated cells, once all have come.
-   *
-   * @param flush called when much was written to the storage
-   */
+  /** Finds the repeated cells, once all have come. @param flush called when much was written to the storage */
   async findRepeated(flush: () => Promise<void>): Promise<void> {
     for (let partition = 0; partition < partitionCount; partition += 1) this.#endBlock(partition);
     this.#endLines();

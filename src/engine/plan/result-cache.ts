@@ -50,11 +50,7 @@ export interface ResultHistory {
   readonly isClosed?: boolean;
   /** Seed of its hashes: a plan with the same seed hashes each address once. */
   readonly seed: Uint8Array;
-  /**
-   * Prepares the lookups of one plan.
-   *
-   * @param withOrigin whether outcomes carry their origin
-   */
+  /** Prepares the lookups of one plan. @param withOrigin whether outcomes carry their origin */
   recall(outcomes: OutcomeTable, withOrigin: boolean): Recall;
   /**
    * Stores the results of a batch; once it returns, they survive a power cut.
@@ -108,7 +104,6 @@ export interface ResultHistory {
    * A batch needs no collecting, or a stream no deleting.
    *
    * @param id the batch's batch_uuid, or the stream's id
-   * @throws OutputError
    */
   dropLaunch(id: string): Promise<void>;
 }

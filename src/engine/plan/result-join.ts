@@ -50,11 +50,7 @@ export class ResultJoin {
     return matchExport(open, await this.#addressesOf(batch), { type, outcomes: this.#outcomes });
   }
 
-  /**
-   * Gives every address of a finished batch its outcome.
-   *
-   * @param origin the results' origin, where asked for
-   */
+  /** Gives every address of a finished batch its outcome. @param origin the results' origin, where asked for */
   async settle(batch: Batch, ending: BatchEnding, origin?: Origin): Promise<void> {
     // Before any of its addresses is resolved and no longer waits.
     const part = batch.part && this.numbersOf(batch);
@@ -97,11 +93,7 @@ export class ResultJoin {
     return { numbers: lines.map((line) => known[line] ?? noNumber), outcomes };
   }
 
-  /**
-   * The outcome of a settled batch's address.
-   *
-   * @param number its number, from an earlier `numbersOf`
-   */
+  /** The outcome of a settled batch's address. @param number its number, from an earlier `numbersOf` */
   outcomeOf(number: number | undefined): number {
     return this.#book.outcome(number ?? noNumber);
   }

@@ -38,23 +38,11 @@ export interface ExportParserOptions {
     readonly keys: ExpectedKeys;
     readonly onRecord: (number: number, outcomeId: number) => void;
   };
-  /**
-   * Most levels of nesting, the export's own object counted.
-   *
-   * @default 64
-   */
+  /** Most levels of nesting, the export's own object counted. @default 64 */
   readonly maxDepth?: number;
-  /**
-   * Most bytes of a key.
-   *
-   * @default 65536
-   */
+  /** Most bytes of a key. @default 65536 */
   readonly maxKeyBytes?: number;
-  /**
-   * Most bytes of a record; a longer member is skipped as a section.
-   *
-   * @default 1048576
-   */
+  /** Most bytes of a record; a longer member is skipped as a section. @default 1048576 */
   readonly maxRecordBytes?: number;
 }
 

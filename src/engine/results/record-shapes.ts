@@ -73,11 +73,7 @@ export class RecordShapes {
     return -1;
   }
 
-  /**
-   * Remembers the shape of a record.
-   *
-   * @param record valid JSON, an object, without surrounding white space
-   */
+  /** Remembers the shape of a record. @param record valid JSON, an object, without surrounding white space */
   add(record: Buffer): void {
     if (this.#shapes.length === maxShapes) return;
     const shape = this.#shapeOf(record);
@@ -288,11 +284,7 @@ export class KnownRecords {
     return outcome;
   }
 
-  /**
-   * Remembers a parsed record.
-   *
-   * @param record valid JSON, an object, without surrounding white space
-   */
+  /** Remembers a parsed record. @param record valid JSON, an object, without surrounding white space */
   add(record: Buffer, outcome: number): void {
     this.#templates?.add(record, outcome);
     this.#shapes.add(record);

@@ -17,11 +17,7 @@ export class StagedOutcomes {
   #size = 0;
   #hasGaps = false;
 
-  /**
-   * Stages an outcome unless the address has one.
-   *
-   * @returns the address's earlier outcome, or -1
-   */
+  /** Stages an outcome unless the address has one. @returns the address's earlier outcome, or -1 */
   stage(number: number, outcome: number): number {
     const place = number > this.#greatest ? this.#size : this.#place(number);
     if (place === this.#size) {

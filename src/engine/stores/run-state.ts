@@ -109,10 +109,7 @@ export class JournalReplay {
   #times = new Map<string, BatchTimes>();
   #state: RunState = { ...emptyRunState, batches: this.#batches, times: this.#times };
 
-  /**
-   * @param path for messages
-   * @param toError the error for a damaged journal, with its store's advice
-   */
+  /** @param path for messages @param toError the error for a damaged journal, with its store's advice */
   constructor(path: string, toError = damaged) {
     this.#path = path;
     this.#toError = toError;

@@ -171,11 +171,7 @@ export class Window {
     return (row - oldest) * 2 < this.#rows;
   }
 
-  /**
-   * From now on rows are held until released.
-   *
-   * @throws ConfigurationError when they are already
-   */
+  /** From now on rows are held until released. @throws ConfigurationError when they are already */
   close(): void {
     if (!this.#isOpen) throw planInUse();
     this.#isOpen = false;
@@ -237,10 +233,7 @@ class RowColumns {
   #areFound = false;
   readonly #refuseSame = refuseSameObjects('the list');
 
-  /**
-   * @param columns the columns that are read
-   * @param added names of the added columns
-   */
+  /** @param columns the columns that are read @param added names of the added columns */
   constructor(options: ColumnOptions, columns: readonly string[], added: ReadonlySet<string>) {
     this.#options = options;
     this.#columns = columns;

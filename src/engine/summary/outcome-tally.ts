@@ -29,10 +29,7 @@ export class OutcomeTally {
     this.#counts = plan.layout.columns.map(() => []);
   }
 
-  /**
-   * @param outcomes of whole rows, `plan.width` each
-   * @param rows the rows themselves. @default not examined
-   */
+  /** @param outcomes of whole rows, `plan.width` each @param rows the rows themselves. @default not examined */
   add(outcomes: Uint32Array, rows?: RowsFrom): void {
     const width = this.#counts.length;
     if (rows) {

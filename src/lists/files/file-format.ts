@@ -36,11 +36,7 @@ export function formatOfPath(path: string): NamedFormat {
   return { format, isGzip, other: isOther ? `.${ending}` : undefined };
 }
 
-/**
- * The format of that name (`ndjson` is `jsonl`).
- *
- * @throws ConfigurationError `invalid_option`
- */
+/** The format of that name (`ndjson` is `jsonl`). @throws ConfigurationError `invalid_option` */
 export function parseFileFormat(name: string): FileFormat {
   const format = endings.get(name.toLowerCase());
   if (format !== undefined) return format;

@@ -156,8 +156,6 @@ interface WrittenParquet {
 /**
  * Reads back what was written before it may appear: the footer, the counts, the first and the last row
  * group; the file is closed.
- *
- * @throws OutputError
  */
 export async function checkWritten(
   file: RandomFile,

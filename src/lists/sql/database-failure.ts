@@ -151,11 +151,7 @@ export function readingRefuser(name: string, report: ToFailure, signal?: AbortSi
   };
 }
 
-/**
- * Converts a driver's error while writing.
- *
- * @param name the table's name in messages
- */
+/** Converts a driver's error while writing. @param name the table's name in messages */
 export function writingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
     if (error instanceof SluiceError) throw error;

@@ -183,11 +183,7 @@ export interface Staging {
   write(rows: JoinedRows): Promise<void>;
   /** No more rows follow. */
   end(): Promise<StagedRows>;
-  /**
-   * Prepares them to be applied.
-   *
-   * @param ranges whether that takes more than one transaction
-   */
+  /** Prepares them to be applied. @param ranges whether that takes more than one transaction */
   prepare?(ranges: boolean): Promise<void>;
 }
 

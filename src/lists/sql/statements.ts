@@ -41,11 +41,7 @@ export function addColumnStatements(
   return clauses.length === 0 ? [] : [`ALTER TABLE ${table} ${clauses.join(', ')}`];
 }
 
-/**
- * Applies staged rows.
- *
- * @param range which of them. @default all
- */
+/** Applies staged rows. @param range which of them. @default all */
 export function rowStatements(
   plan: TablePlan,
   form: Statements,

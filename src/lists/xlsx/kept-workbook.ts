@@ -81,11 +81,7 @@ const mostEditedBytes = 16 * 1024 * 1024;
 const mostCopiedBytes = 1024 * 1024 * 1024;
 const mostParts = 60_000;
 
-/**
- * Determines how a workbook's unread sheets stay in an output.
- *
- * @returns `undefined` without any
- */
+/** Determines how a workbook's unread sheets stay in an output. @returns `undefined` without any */
 export async function keepOtherSheets(
   workbook: Workbook,
   tables: readonly SheetTable[],

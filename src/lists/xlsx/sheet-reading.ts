@@ -78,10 +78,7 @@ export class SheetReading {
     );
   }
 
-  /**
-   * @param lacks what the sheet lacks
-   * @param others names of the sheets that have it
-   */
+  /** @param lacks what the sheet lacks @param others names of the sheets that have it */
   otherListError(lacks: string, others: readonly string[]): ConfigurationError {
     return new ConfigurationError(
       `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} has no column ${lacks}: take ${optionName('sheet', others.join(','))}, and a command of its own for each other sheet that is a list, with the same ${optionName('history')}, so that no address is paid for twice; nothing was sent`,

@@ -21,11 +21,7 @@ export function refuseWriting(name: string): Refuse {
   };
 }
 
-/**
- * Makes file system calls.
- *
- * @param doing the text after "cannot": `write …`
- */
+/** Makes file system calls. @param doing the text after "cannot": `write …` */
 export async function onDisk<T>(doing: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();

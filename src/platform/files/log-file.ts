@@ -226,11 +226,7 @@ export function encodeLine(json: string, seed = 0): Buffer {
   return Buffer.from(`${checksum(json, seed)} ${json}\n`);
 }
 
-/**
- * Reads the complete lines of a log.
- *
- * @returns their end, and whether more is damaged than may be lost
- */
+/** Reads the complete lines of a log. @returns their end, and whether more is damaged than may be lost */
 export function readLines(
   bytes: Buffer,
   reading: LogReading,

@@ -69,11 +69,7 @@ export class KeyHash {
     return this.#keyBytes;
   }
 
-  /**
-   * Hashes the key at the beginning of the room into the fields.
-   *
-   * @param group an unsigned 32-bit number
-   */
+  /** Hashes the key at the beginning of the room into the fields. @param group an unsigned 32-bit number */
   hashRoom(group: number, keyBytes: number): void {
     const message = this.#message;
     const size = groupBytes + keyBytes;

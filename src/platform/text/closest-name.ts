@@ -26,11 +26,7 @@ export function editDistance(one: string, other: string): number {
 /** Most edits of a suggestion. */
 const furthest = 3;
 
-/**
- * Finds the name probably meant by a misspelt word.
- *
- * @returns `undefined` when none is close
- */
+/** Finds the name probably meant by a misspelt word. @returns `undefined` when none is close */
 function closestName(word: string, names: readonly string[]): string | undefined {
   const near = names
     .map((name) => ({ name, distance: editDistance(word, name) }))

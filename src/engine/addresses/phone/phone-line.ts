@@ -174,11 +174,7 @@ export function plainFamily(
 
 export const plainNumberBytes = 24;
 
-/**
- * Writes the number in E.164 that digits of a family are, which were just read.
- *
- * @returns how many bytes
- */
+/** Writes the number in E.164 that digits of a family are, which were just read. @returns how many bytes */
 export function writePlainNumber(
   count: number,
   { callingCode }: PlanFamily,

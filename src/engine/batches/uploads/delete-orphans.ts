@@ -56,7 +56,6 @@ export function mayHaveOrphans(
  *
  * @param batches the batches that may have orphans; with `hasSurplus` all of the run
  * @returns those that may still be there
- * @throws the signal's reason
  */
 export async function deleteOrphans(
   service: Deleting,

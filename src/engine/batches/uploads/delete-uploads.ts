@@ -52,8 +52,6 @@ function keptFor(status: string): 'launched' | 'left' | undefined {
  * Deletes a batch from the service, as far as that goes: one that was launched only when its results
  * are safe. All deletions of a run go through here. The status is read right before, because a process that
  * asks may know an old one, or another process may have launched the batch since.
- *
- * @throws the signal's reason
  */
 export async function deleteBatch(
   service: Deleting,
@@ -138,7 +136,6 @@ export async function deleteListed(
  * @param unread names of what may be there if the list cannot be read to its end; what it had shown by then is
  * added
  * @returns the names of those that may still be there
- * @throws the signal's reason
  */
 export async function deleteUnwanted(
   service: Deleting,

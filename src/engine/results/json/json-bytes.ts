@@ -194,11 +194,7 @@ export class TokenBytes {
     return !this.#isTooLong;
   }
 
-  /**
-   * Ends the token before `end`.
-   *
-   * @returns whether it is within its bound and can be read
-   */
+  /** Ends the token before `end`. @returns whether it is within its bound and can be read */
   finish(chunk: Buffer, end: number): boolean {
     const from = this.#from;
     this.#from = -1;

@@ -260,11 +260,7 @@ export class RunDriver {
     return isAnyInDoubt;
   }
 
-  /**
-   * Prepares every batch, which is free, and asks whether to launch.
-   *
-   * @returns what stops the run
-   */
+  /** Prepares every batch, which is free, and asks whether to launch. @returns what stops the run */
   async #askBeforeLaunch(): Promise<unknown> {
     const { run } = this.#options;
     if (!run.onPrepared || !this.#isAnyUnlaunched()) return undefined;

@@ -31,10 +31,7 @@ interface WriteOutputOptions extends SinkOptions {
   /** The plan's entry: the second reading must match it. */
   readonly entry: PlanEntry;
   readonly signal: AbortSignal;
-  /**
-   * Resolves when another batch is settled; rejects when none will be.
-   * @default all are settled
-   */
+  /** Resolves when another batch is settled; rejects when none will be. @default all are settled */
   readonly nextSettled?: () => Promise<void>;
   /** Resolves when the output may appear. @default once it is written */
   readonly allSettled?: () => Promise<void>;

@@ -35,11 +35,7 @@ export class DiskStorage implements BatchStorage {
     this.#directory = directory;
   }
 
-  /**
-   * Keeps the complete files of an earlier process.
-   *
-   * @param checksums of the batches
-   */
+  /** Keeps the complete files of an earlier process. @param checksums of the batches */
   async keepWhole(checksums: readonly number[]): Promise<void> {
     const names = await onDisk(`read ${this.#directory}`, async () =>
       this.#files.readdir(this.#directory),

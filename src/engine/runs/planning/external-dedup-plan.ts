@@ -68,11 +68,7 @@ export class ExternalDedupPlan {
     await this.#storage.flush();
   }
 
-  /**
-   * Numbers all cells once the list is read.
-   *
-   * @param write takes the tickets in order
-   */
+  /** Numbers all cells once the list is read. @param write takes the tickets in order */
   async number(write: (tickets: Uint32Array) => Promise<void>): Promise<void> {
     const { files, scratch, signal } = this.#place;
     await this.#partitions.findRepeated(async () => {

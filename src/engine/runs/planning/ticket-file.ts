@@ -31,11 +31,7 @@ export class TicketFile {
     await onDisk(`write ${this.#path}`, async () => this.#file.close());
   }
 
-  /**
-   * Reads the tickets in portions.
-   *
-   * @param source the source's name in messages
-   */
+  /** Reads the tickets in portions. @param source the source's name in messages */
   read(source = 'the input'): TicketReader {
     return new TicketReader(readFileBytes(this.#files, this.#path), source);
   }

@@ -149,7 +149,6 @@ export interface StoppedRun {
  * Reads what a stopped run has paid, and the states of its batches.
  *
  * @param place its state directory, or the shared store
- * @throws as `readRunStatus` does
  */
 export async function readStoppedRun(
   place: string | SharedStore,

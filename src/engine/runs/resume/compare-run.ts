@@ -188,11 +188,7 @@ export async function accountOf(
   );
 }
 
-/**
- * Which options differ that every process of a run must be given alike.
- *
- * @returns `undefined` where none do
- */
+/** Which options differ that every process of a run must be given alike. @returns `undefined` where none do */
 export function differingShared(
   state: RunEntry,
   given: Decisions & { readonly service: string },

@@ -36,11 +36,7 @@ export function encodeGroup(id: string, at: number, entries: readonly string[]):
   return encodeLine(`[${entries.join(',')}]`, seedOf(id, at));
 }
 
-/**
- * Reads the bytes of a journal.
- *
- * @param path the journal's, for messages
- */
+/** Reads the bytes of a journal. @param path the journal's, for messages */
 export function parseJournal(bytes: Buffer, path: string): JournalContent {
   const entries: unknown[] = [];
   let id: string | undefined;

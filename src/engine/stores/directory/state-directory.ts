@@ -67,11 +67,7 @@ export class StateDirectory implements RunStore, RunScratch, DirectoryState {
     this.#claims = this.#localClaims();
   }
 
-  /**
-   * Opens and locks a state directory; makes it when missing.
-   *
-   * @param options.fresh drops an unfinished run
-   */
+  /** Opens and locks a state directory; makes it when missing. @param options.fresh drops an unfinished run */
   static async open(
     files: FileSystem,
     path: string,
@@ -283,11 +279,7 @@ async function openJournal(
   }
 }
 
-/**
- * Reads the journal of a state directory without locking it.
- *
- * @returns `undefined` without a journal
- */
+/** Reads the journal of a state directory without locking it. @returns `undefined` without a journal */
 export async function readRunState(files: FileSystem, path: string): Promise<RunState | undefined> {
   return onDisk(`read the state directory ${path}`, async () => {
     const entries = await Journal.read(files, journalPath(path)).catch((error: unknown) => {

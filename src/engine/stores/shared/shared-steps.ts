@@ -35,10 +35,7 @@ interface SharedStepsOptions {
   readonly name: string;
   readonly run: string;
   readonly leaseMs: number;
-  /**
-   * Size of the stored blocks of results.
-   * @default 1048576
-   */
+  /** Size of the stored blocks of results. @default 1048576 */
   readonly blockBytes?: number;
 }
 

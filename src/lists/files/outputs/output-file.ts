@@ -19,10 +19,7 @@ import {
 } from './output-path.js';
 
 export interface OutputFileOptions {
-  /**
-   * Permissions of the file.
-   * @default the replaced file's, else the process's default
-   */
+  /** Permissions of the file. @default the replaced file's, else the process's default */
   readonly mode?: number | undefined;
   /** A new file gets at most these permissions: its content comes from the file that has them. */
   readonly noMoreOpenThan?: FilePermissions | undefined;

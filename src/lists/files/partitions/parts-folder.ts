@@ -35,11 +35,7 @@ export interface PartsFolder {
   abort(): Promise<void>;
 }
 
-/**
- * Fails early where writing would fail late.
- *
- * @returns the folder's path with links followed
- */
+/** Fails early where writing would fail late. @returns the folder's path with links followed */
 export async function checkPartsFolder(path: string): Promise<string> {
   const refuse = (why: string): never => {
     throw new ConfigurationError(`cannot write ${path}: ${why}`, { file: path });

@@ -54,11 +54,7 @@ export class TableRows {
   }
 }
 
-/**
- * Checks rows as a writing takes them apart.
- *
- * @param look called with the cells of each row
- */
+/** Checks rows as a writing takes them apart. @param look called with the cells of each row */
 export function tableValidator(
   { header }: SourceReading,
   look?: (cells: readonly unknown[], chunk: RowChunk, row: number) => void,

@@ -118,11 +118,7 @@ export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
   };
 }
 
-/**
- * Refuses a source without a required column.
- *
- * @param needed positions in the combined header
- */
+/** Refuses a source without a required column. @param needed positions in the combined header */
 export function checkNeeded(
   all: readonly OneHeader[],
   { header, maps }: { header: readonly string[]; maps: CombinedHeader['maps'] },

@@ -144,11 +144,7 @@ export function isNested(type: string): boolean {
   return /\]$|^(?:STRUCT|MAP|UNION)\(/.test(type);
 }
 
-/**
- * Casts a staged text to a type.
- *
- * @param cast `TRY_CAST` gives null for a text that does not fit
- */
+/** Casts a staged text to a type. @param cast `TRY_CAST` gives null for a text that does not fit */
 function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' = 'CAST'): string {
   if (type === 'VARCHAR') return staged;
   if (type === 'BLOB') return `unhex(${staged})`;

@@ -18,12 +18,7 @@ import { TableChunk } from './table-reading.js';
 /** A cell's value for a driver. */
 export type CellValue = string | number | bigint | boolean | Uint8Array | null;
 
-/**
- * Stages rows as values.
- *
- * @param take stages a row's values
- * @param end stages the rest
- */
+/** Stages rows as values. @param take stages a row's values @param end stages the rest */
 export function stageValues(
   plan: TablePlan,
   opening: OpenSinkOptions,

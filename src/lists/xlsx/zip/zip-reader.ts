@@ -137,11 +137,7 @@ async function* inflated(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buff
   }
 }
 
-/**
- * The position of a file's bytes in an archive.
- *
- * @throws InputError `input_malformed`
- */
+/** The position of a file's bytes in an archive. @throws InputError `input_malformed` */
 export async function storedRange(
   file: RandomFile,
   entry: ZipEntry,
