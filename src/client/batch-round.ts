@@ -138,7 +138,6 @@ export class BatchRound {
     return this.#finish(uploaded.batchUuid, bounds.misses);
   }
 
-  /** Brings an existing batch to its end. */
   async finish(batchUuid: string): Promise<FinishedBatch> {
     return this.#finish(batchUuid, 0);
   }
@@ -310,7 +309,6 @@ function noBatchError(status: string | undefined, name: string): Error {
   }
 }
 
-/** Whether the request may have been carried out. */
 function isInDoubt(error: unknown): boolean {
   return isSluiceError(error) && 'sent' in error && error.sent === 'unknown';
 }

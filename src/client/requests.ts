@@ -94,7 +94,6 @@ export class Requests {
     return this.#scheduler.share(pace);
   }
 
-  /** Refuses waiting and later requests. */
   close(): void {
     this.#scheduler.close();
   }

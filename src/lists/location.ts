@@ -103,7 +103,6 @@ export function showLocation(name: string): string {
   return `${scheme}//${account}${host}${rest}`;
 }
 
-/** Whether a name begins as the URL of a database does. */
 export function namesDatabase(name: string): boolean {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(name)?.[1];
   return scheme !== undefined && databases.has(scheme.toLowerCase());

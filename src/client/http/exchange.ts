@@ -13,7 +13,6 @@ import { toTimeoutError, toTransportError } from './transport-error.js';
 interface ExchangeOptions {
   readonly connectTimeoutMs: number;
   readonly timeoutMs: number;
-  /** Longest time of the attempt. */
   readonly totalTimeoutMs: number;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
@@ -219,7 +218,6 @@ const highWaterMark = 64 * 1024;
 
 interface AnswerBodyOptions {
   readonly watchdog: Watchdog;
-  /** Longest silence, in milliseconds. */
   readonly timeoutMs: number;
   /** Makes what broke the connection an error of ours. */
   readonly toError: (error: unknown) => unknown;

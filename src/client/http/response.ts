@@ -201,7 +201,6 @@ export function readExport(
   };
 }
 
-/** What is still packed here. */
 function isCompressed(answer: WireAnswer): boolean {
   const encoding = answer.header('content-encoding')?.trim().toLowerCase() ?? '';
   return encoding !== '' && encoding !== 'identity';

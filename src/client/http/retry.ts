@@ -42,7 +42,6 @@ type Verdict =
   | { readonly do: 'give_up' }
   | { readonly do: 'repeat'; readonly waitMs: number };
 
-/** Decides what follows a failed attempt. */
 export function judgeFailure(failure: Failure, random: () => number): Verdict {
   if (!mayRepeat(failure) || failure.attempts > failure.maxRetries) return { do: 'throw' };
   const waitMs = waitBefore(failure, random);

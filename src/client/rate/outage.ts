@@ -187,7 +187,6 @@ function answerOf(error: Error | undefined): string {
   return error instanceof ApiError ? `: ${error.message}` : '';
 }
 
-/** A service's failure, as text for a person. */
 function describeFailure(baseUrl: string, error: Error): string {
   const { host, hostname } = new URL(baseUrl);
   if (error instanceof TransportError) {

@@ -26,7 +26,6 @@ const mostJitterMs = 500;
 /** The window of `X-RateLimit-*` where none is given. */
 const usualWindowMs = 60_000;
 
-/** The longest spacing, whatever the headers say. */
 const longestSpacingMs = 60_000;
 
 /** Without a limit beside it, fewer remaining requests than this are few. */
@@ -79,7 +78,6 @@ export class RateLimiter {
     return this.#pausedUntil;
   }
 
-  /** The earliest start of a request; may be in the past. */
   earliestStart(): number {
     return Math.max(this.serviceStart(), this.#lastStart + this.#intervalMs);
   }

@@ -173,7 +173,6 @@ export class RequestScheduler {
     };
   }
 
-  /** Refuses waiting and later requests. */
   close(): void {
     this.#closed = true;
     this.#refuseAll(closedError);

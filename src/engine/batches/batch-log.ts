@@ -68,7 +68,6 @@ export function unconfirmedUploads(
   return isGivenUp ? [...(before.unconfirmed ?? []), before.name] : before.unconfirmed;
 }
 
-/** The latest state of every batch and part. */
 export class BatchLog {
   /** By label. */
   readonly #driven = new Map<string, DrivenBatch>();

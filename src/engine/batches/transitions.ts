@@ -10,7 +10,6 @@ import {
 } from './batch-state.js';
 import { bounds } from '../../client/batch-bounds.js';
 
-/** The result of an answer, or of its absence. */
 export type BatchEvent =
   | { readonly of: 'upload'; readonly status: 'ok'; readonly uuid: string | undefined }
   | {

@@ -66,7 +66,6 @@ function columnNotFound(
   });
 }
 
-/** The error for an unknown column, with a suggestion. */
 export function noColumn(
   header: readonly string[],
   given: string,

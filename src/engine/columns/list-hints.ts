@@ -20,7 +20,6 @@ interface HintOptions {
   readonly hasPhones: boolean;
 }
 
-/** Positions of the columns whose cells the hints read. */
 export function hintPositions(header: readonly string[], options: HintOptions): readonly number[] {
   const { optOuts, foreign } = talliesOf(header, options);
   return [optOuts, foreign].flatMap((tally) => tally?.positions ?? []);

@@ -76,7 +76,6 @@ export class BatchPool {
   readonly #options: Omit<DrivePorts, 'claim' | 'record' | 'signal'>;
   readonly #signal: AbortSignal;
   readonly #stop = new AbortController();
-  /** Bounds the concurrent requests of the batches in hand. */
   readonly #requests: LimitFunction;
   readonly #concurrency: number;
   readonly #places: number;

@@ -23,7 +23,6 @@ export class BatchQueues {
     return this.#launched.length + email.length + phone.length;
   }
 
-  /** How many may begin. */
   get startable(): number {
     return this.#open().reduce((sum, { length }) => sum + length, 0);
   }

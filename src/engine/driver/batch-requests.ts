@@ -45,7 +45,6 @@ export interface DrivePorts extends LaunchPorts {
   readonly namePrefix: string;
   readonly settings: BatchSettings;
   readonly pollIntervalMs: number;
-  /** Longest time in one stage, in milliseconds. */
   readonly stageDeadlineMs: number;
   /** Whether a later process goes on with what this one leaves. @default true */
   readonly isResumable?: boolean | undefined;

@@ -108,7 +108,6 @@ export class HistoryContents {
     if (superseded > leastSuperseded && superseded > this.#entries.size) await this.rewrite();
   }
 
-  /** Rewrites the file with the latest results that are kept. */
   async rewrite(
     isKept: (place: number) => boolean = () => true,
     isKeptNote?: (hash: HashWords) => boolean,

@@ -129,7 +129,6 @@ export class HistoryEntries {
     return this.#table.findHashed(hash);
   }
 
-  /** Number of the outcome at a position; equal for equal outcomes. */
   outcomeAt(place: number): number {
     return this.#outcomes.at(place);
   }

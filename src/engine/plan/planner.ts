@@ -112,7 +112,6 @@ export class Planner {
     });
   }
 
-  /** Gives the cells that were read ahead their tickets. */
   #number(tickets: Uint32Array, now: number): void {
     const cells = this.cells;
     for (let place = 0; place < tickets.length; place += 1) {

@@ -21,7 +21,6 @@ export function worstVerdict(of: readonly (Verdict | undefined)[]): Verdict {
   return fromWorst.find((verdict) => of.includes(verdict)) ?? 'none';
 }
 
-/** The quality in an email's record; empty without one. */
 export function qualityOf({ values }: Outcome): string {
   return String(values?.[qualityField] ?? '');
 }

@@ -218,7 +218,6 @@ export class RecordShapes {
   }
 }
 
-/** End of this text if it is complete at `at`, else -1. */
 function behind(text: DataView | undefined, view: DataView, at: number, to: number): number {
   return text !== undefined && beginsWith(view, at, to, text) ? at + text.byteLength : -1;
 }

@@ -38,7 +38,6 @@ export class StagedOutcomes {
     else if (outcome !== undefined) this.#append(number, outcome);
   }
 
-  /** Number of staged outcomes, withdrawn ones included. */
   get size(): number {
     return this.#size;
   }

@@ -174,7 +174,6 @@ function priceOf(
   return valid + (keepsWrong ? wrong : 0) + (keepsDuplicates ? duplicate : 0);
 }
 
-/** Where a balance is read, and for how long. */
 interface Surroundings {
   readonly signal: AbortSignal;
   readonly clock: Clock;

@@ -92,7 +92,6 @@ export type StateLocation = z.infer<typeof statePlace>;
 const runEntry = z.object({
   entry: z.literal('run'),
   id: z.string().regex(/^[0-9a-f]{16}$/),
-  /** Seed of the address table, in hex. */
   seed: z.string().regex(/^[0-9a-f]{64}$/),
   startedAt: z.iso.datetime(),
   /** Major and minor version of Sluice, where several processes must share it. */
@@ -228,7 +227,6 @@ const batchEntry = z.object({
   replacedCharge: charge.nullable().optional(),
   /** Names of its uploads that nothing has confirmed; absent without any. */
   unconfirmed: z.array(z.string()).readonly().optional(),
-  /** Content of its latest complete export. */
   exported: z
     .object({
       counted: z.number().nullable(),

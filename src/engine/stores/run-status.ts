@@ -147,7 +147,6 @@ function kindOf(type: string): VerificationType {
   return type === 'email' ? 'email' : 'phone';
 }
 
-/** What a retry of failed batches would do. */
 interface Retry {
   /** Paid batches: only their exports are requested again, which is free. */
   readonly exports: number;

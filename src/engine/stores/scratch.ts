@@ -14,7 +14,6 @@ export interface RunScratch {
   readonly ticketsPath: string;
   /** Folder for the addresses of a list too large for one table, while it is planned. */
   readonly partitionsPath: string;
-  /** Earlier results used by this run. */
   readonly recalledPath: string;
 }
 

@@ -74,7 +74,6 @@ export class DriveBatches extends PatientDuplex {
   /** Withheld while a batch waits for a place, or the reader wants no more. */
   #held: Done | undefined;
   #finish: Done | undefined;
-  /** Whether the last parcel was pushed. */
   #isOver = false;
 
   readonly #notes: LaunchNotes | undefined;

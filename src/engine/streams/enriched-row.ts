@@ -174,7 +174,6 @@ interface Shape {
   readonly model: Record<string, unknown>;
 }
 
-/** An outcome's values in one verified column. */
 interface Recent {
   readonly outcome: number;
   readonly cells: readonly OutputCell[];

@@ -21,7 +21,6 @@ import type { DriveBatchesOptions } from './stream-options.js';
 interface SettledDeletionsOptions {
   readonly service: VerificationService;
   readonly clock: Clock;
-  /** Called with the names of the batches that stay. */
   readonly onLeftBehind: ((names: readonly string[]) => void) | undefined;
   readonly onFailed: (error: Error) => void;
 }
@@ -122,7 +121,6 @@ interface StreamUploadsOptions {
 }
 
 interface SentBatch extends LeftBatch {
-  /** Name of its latest upload. */
   readonly sentAs: string;
 }
 

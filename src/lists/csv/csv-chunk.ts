@@ -110,7 +110,6 @@ export class CsvChunk implements RowChunk, RawCells {
     return this.#table[row * this.#stride] as number;
   }
 
-  /** Where the row's bytes end, its line end left out. */
   rowEnd(row: number): number {
     this.#check(row);
     return this.#table[row * this.#stride + 1] as number;

@@ -45,7 +45,6 @@ const words = {
 
 export type CsvErrorDetails = keyof typeof words;
 
-/** The error for a malformed row, without a cell. */
 export function csvError(
   trouble: CsvErrorDetails,
   at: { readonly name: string; readonly line: number; readonly figures?: string | undefined },

@@ -18,7 +18,6 @@ const endings = new Map<string, FileFormat>([
   ['parquet', 'parquet'],
 ]);
 
-/** What a path's ending says about a file. */
 interface NamedFormat {
   /** `undefined` for an unknown ending. */
   readonly format: FileFormat | undefined;

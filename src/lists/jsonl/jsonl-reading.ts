@@ -11,7 +11,6 @@ interface JsonlReadingOptions {
   readonly maxRowBytes: number;
   /** Whether all rows are searched for columns before the first is given. */
   readonly findsAll: boolean;
-  /** Opens the input again, where that is possible. */
   readonly reopen?: () => Promise<ByteReader>;
   /** What an earlier reading of the input has found. */
   readonly memory?: JsonlMemory;

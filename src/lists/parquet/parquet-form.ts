@@ -10,7 +10,6 @@ import {
 import { decimalDigits, type ColumnFacts } from '../rows/values/kind-tally.js';
 import { printJson, printValue } from '../rows/values/print-value.js';
 
-/** How a column of a kind is stored in a Parquet file. */
 export interface ParquetForm {
   /** Its schema without the name; every column may have nulls. */
   readonly element: Omit<SchemaElement, 'name'>;

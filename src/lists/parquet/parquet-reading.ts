@@ -146,7 +146,6 @@ async function* readGroups(
   }
 }
 
-/** What a written file must contain. */
 interface WrittenParquet {
   readonly schema: readonly SchemaElement[];
   readonly rows: number;

@@ -21,7 +21,6 @@ import { ParquetChunk } from './stored-group.js';
 
 type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
 
-/** How a column of a Parquet input is copied. */
 export interface ColumnCopy {
   readonly elements: readonly SchemaElement[];
   /** Converts a stored value to one that can be written. */

@@ -17,7 +17,6 @@ const minNationalDigits = 2;
 
 /** A country's rules for reading digits, compiled once from libphonenumber-js's metadata. */
 export class NumberingPlan {
-  /** The plans that share this one's calling code. */
   readonly family: PlanFamily;
   readonly possibleLengths: PossibleLengths;
   /** Distinguishes this country's numbers among countries that share a calling code. */

@@ -20,7 +20,6 @@ import type { ListOptions } from './list-uploads.js';
 export interface LeftBatch {
   readonly batch: Batch;
   readonly state: BatchState;
-  /** Name of its elected or latest upload, where known. */
   readonly name?: string | undefined;
   /** Names of its uploads that nothing has confirmed: the service may list them later. */
   readonly unconfirmed?: readonly string[] | undefined;

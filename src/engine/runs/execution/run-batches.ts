@@ -23,7 +23,6 @@ export interface DriveRunOptions {
   readonly plan: Plan;
   readonly batches: readonly Batch[];
   readonly store: BatchStore;
-  /** Called whenever another batch is settled. */
   readonly onSettled?: () => void;
   /**
    * Whether this process needs the outcomes of batches that others have finished; else they wait for

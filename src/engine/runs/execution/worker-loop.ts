@@ -21,7 +21,6 @@ interface WorkerLoopOptions extends Omit<DriveRunOptions, 'batches'> {
   readonly batches: RunBatches;
   /** Whether a batch is unsettled and not claimed by this process. */
   readonly isOpen: (batch: Batch) => boolean;
-  /** Settles a batch that another process has finished. */
   readonly settle: (batch: Batch, state: EndedBatch) => Promise<void>;
 }
 
@@ -164,7 +163,6 @@ export class WorkerLoop {
     else stop?.(error);
   }
 
-  /** Applies a budget set by another process. */
   #applyBudget(): void {
     const { store, run } = this.#options;
     const { budget } = store.state;

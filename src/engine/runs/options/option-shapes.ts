@@ -66,7 +66,6 @@ export const aStore = withMethods('a store that processes share', 'open', 'look'
 
 const { email, phone, ...otherColumns } = columnShape;
 
-/** Options that streams share. */
 const listShape = {
   email,
   phone,

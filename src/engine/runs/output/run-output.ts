@@ -131,7 +131,6 @@ export interface WriteWaits {
 
 /** When early writing is worthwhile although others may wait for what it locks. */
 interface LateBeginning {
-  /** Its longest wait for batches, in milliseconds. */
   readonly mostMs: number;
   /** The remaining time of the batches, estimated from those before. */
   readonly leftMs: () => number;
@@ -148,7 +147,6 @@ export class EarlyWriter<Result> {
   #stop = new AbortController();
   #written: Promise<Result> | undefined;
   readonly #notifier = new Notifier();
-  /** Whether nothing is left to drive. */
   #isOver = false;
   #isStopped = false;
 

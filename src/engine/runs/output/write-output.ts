@@ -157,7 +157,6 @@ const mostIds = 2 ** 31;
 class PerCellValues {
   readonly #plan: Plan;
   #rows: JoinedRows | undefined;
-  /** Id of the first cell of these rows. */
   #first = 0;
 
   constructor(plan: Plan) {

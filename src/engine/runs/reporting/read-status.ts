@@ -137,7 +137,6 @@ export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
 /** Longest wait for a store's answer before a run begins, or after it has ended. */
 const lookMs = 5000;
 
-/** The state of a stopped run in its directory or store. */
 export interface StoppedRun {
   readonly status: RunStatus;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;

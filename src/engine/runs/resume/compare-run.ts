@@ -265,7 +265,6 @@ function shownOptions(
 
 const longestShown = 60;
 
-/** An option's value as a person gave it. */
 function shownValue(value: unknown): string {
   if (value === undefined || value === null) return 'none';
   const values = Array.isArray(value) ? value : [value];

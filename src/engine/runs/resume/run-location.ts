@@ -14,7 +14,6 @@ import { makeScratch } from '../../stores/scratch.js';
 import { openRecall } from '../planning/recalled-results.js';
 import { carriedEntries } from './earlier-results.js';
 
-/** A run that was begun or resumed, and its plan. */
 export interface OpenedRun {
   readonly entry: RunEntry;
   readonly plannedInput: PlannedInput;

@@ -122,7 +122,6 @@ export class StateDirectory implements RunStore, RunScratch, DirectoryState {
     return recalledPathIn(this.path);
   }
 
-  /** Path for the copy of an input that can be read once. */
   get inputPath(): string {
     return join(this.path, this.#state.kept?.file ?? 'input');
   }

@@ -44,7 +44,6 @@ export class Leases {
     return held;
   }
 
-  /** Applies the answer to a heartbeat. */
   renew(tokens: readonly Token[], revoked: readonly Token[], sentAt: number): void {
     for (const { label, epoch } of revoked) {
       if (this.#held.get(label)?.token.epoch === epoch) this.revoke(label);
@@ -91,7 +90,6 @@ const soonest = 0.1;
 
 interface HeartbeatOptions {
   readonly clock: Clock;
-  /** How long a claim lasts without a heartbeat. */
   readonly leaseMs: number;
   readonly signal: AbortSignal;
   /** Whether the process only waits for others. */

@@ -103,12 +103,10 @@ export function asciiJson(value: unknown): string {
   );
 }
 
-/** Named arguments of a function. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The calls of a process to a store: each is a transaction of its own, and repeated until it is answered. */
 export interface StoreCalls {
-  /** Creates or updates the functions. */
   prepare(): Promise<void>;
 
   /**
@@ -191,7 +189,6 @@ export class RunCalls {
     return this.rest({ entries: [], more: true }, 0);
   }
 
-  /** @returns the updates of a page and all later ones */
   async rest(first: UpdatePage, after: number, connection = this.#calls): Promise<Updates> {
     const all = [...first.entries];
     let { more } = first;

@@ -27,7 +27,6 @@ const singleQuote = "'";
 /** A first row that is entirely in such quotes is meant so. */
 const singleQuoteBonus = 0.01;
 
-/** A dialect, and the first rows cut by it. */
 export interface FoundDialect {
   readonly dialect: CsvDialect;
   readonly rows: readonly SampledRow[];
@@ -65,7 +64,6 @@ export function bytesAsText(option: string): string {
   return Buffer.from(option, 'utf8').toString('latin1');
 }
 
-/** The possible dialects, the usual one first. */
 function variants(delimiter: string, given: CsvInput): readonly CsvDialect[] {
   if (given.quote === 'none') return [{ delimiter, quote: undefined, escape: doubleQuote }];
   const quotes = given.quote === undefined ? [doubleQuote, singleQuote] : [given.quote];

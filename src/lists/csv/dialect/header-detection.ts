@@ -24,7 +24,6 @@ interface HeaderDetection {
   readonly isGuessed: boolean;
 }
 
-/** A CSV input whose first row is to be read. */
 export interface CsvTable extends CsvInput {
   readonly above: HeaderDetection;
   readonly dialect: CsvDialect;

@@ -15,7 +15,6 @@ export interface RandomFile {
   /** The bytes between two positions; fewer only when the file was cut meanwhile. */
   read(from: number, to: number): Promise<Buffer>;
   digest(): Promise<string>;
-  /** Closes the file; may be called again. */
   close(): Promise<void>;
 }
 

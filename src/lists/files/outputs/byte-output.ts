@@ -19,7 +19,6 @@ export interface ByteOutput {
   abort(): Promise<void>;
 }
 
-/** Size of a block that is collected before it is written. */
 const blockBytes = 256 * 1024;
 /** The least rest of a block worth filling. */
 const leastBytes = 64 * 1024;
@@ -112,7 +111,6 @@ export interface StreamOutputOptions {
   readonly ends?: boolean | undefined;
 }
 
-/** Writes bytes to a stream at its own pace. */
 export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
   const { name, ends = true } = options;
   const fail = refuseWriting(name);
