@@ -183,7 +183,7 @@ export class BatchRound {
     let isPrepared = false;
     /** Whether a preparation was refused, which the status may show not to matter: another refusal counts. */
     let isRefused = false;
-    let looks: number = bounds.pollsUnprepared;
+    let polls: number = bounds.pollsUnprepared;
     let latest: string | undefined;
     /** Whether a launch was accepted: from then on only time ends the wait. */
     let isPaid = false;
@@ -195,8 +195,8 @@ export class BatchRound {
         return { status: status as FinishedBatch['status'], batchUuid, answer };
       }
       if (answer && status === 'parsing_content' && !isPrepared && !isPaid) {
-        looks += 1;
-        if (looks > bounds.pollsUnprepared) {
+        polls += 1;
+        if (polls > bounds.pollsUnprepared) {
           const prepared = await this.#prepare(batchUuid);
           if (prepared === 'parse_error') return { status: prepared, batchUuid, answer };
           if (prepared instanceof ApiError) {
@@ -204,7 +204,7 @@ export class BatchRound {
             isRefused = true;
           }
           isPrepared = typeof prepared === 'string' && prepared !== 'error';
-          looks = 0;
+          polls = 0;
           if (!isPrepared) prepares += 1;
           if (prepares >= bounds.prepares) throw this.#stuck(batchUuid, 'prepareBatch', prepares);
         }

@@ -75,19 +75,19 @@ interface LookSettings {
  * Notes what shared runs have launched that nobody works on any more: from then on it is found like launches of
  * any run.
  *
- * @param own id of the run itself
+ * @param runId id of the run itself
  * @returns those that processes work on
  */
 export async function noteStopped(
   history: History,
   client: VerificationService,
   { files, signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs }: LookSettings,
-  own: string,
+  runId: string,
 ): Promise<readonly PlannedRun[]> {
   const atWork: PlannedRun[] = [];
   const stopped: PlannedRun[] = [];
   for (const run of history.plannedRuns()) {
-    if (run.id === own) continue;
+    if (run.id === runId) continue;
     const { path } = history;
     ((await isAtWork({ files, path, id: run.id })) ? atWork : stopped).push(run);
   }

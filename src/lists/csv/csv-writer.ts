@@ -228,15 +228,15 @@ function aboveFor({ reading, isNewList = false }: OpenSinkOptions, delimiter: st
  * mark, gives the output a mark: its owner opens it in Excel, which misreads UTF-8 without one.
  */
 function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array {
-  const own = reading.first ?? reading;
-  const form = csvFormOf(own);
+  const first = reading.first ?? reading;
+  const form = csvFormOf(first);
   const isSame = form?.delimiter === delimiter;
-  if (form && isSame && own === reading) return form.aboveHeader;
+  if (form && isSame && first === reading) return form.aboveHeader;
   // A copied header or first row includes the mark.
   const isCopied =
-    isSame && form.aboveHeader.length === 0 && own.header.length === reading.header.length;
-  const hasMark = form?.hasMark ?? (own instanceof TxtReading && own.hasMark);
-  return (hasMark && !isCopied) || isXlsxReading(own) ? byteOrderMark : nothing;
+    isSame && form.aboveHeader.length === 0 && first.header.length === reading.header.length;
+  const hasMark = form?.hasMark ?? (first instanceof TxtReading && first.hasMark);
+  return (hasMark && !isCopied) || isXlsxReading(first) ? byteOrderMark : nothing;
 }
 
 /** The lines below the last row are kept with those above the header; several inputs have none. */
@@ -251,9 +251,9 @@ function footerFor(
 /** A CSV input's own header row, as it is; the names of any other input, written again. */
 function headerFor(reading: SourceReading, delimiter: string): HeaderRow | undefined {
   if (reading.isUnnamed === true) return undefined;
-  const own = reading.first ?? reading;
-  const form = csvFormOf(own);
-  const isCopied = form?.delimiter === delimiter && own.header.length === reading.header.length;
+  const first = reading.first ?? reading;
+  const form = csvFormOf(first);
+  const isCopied = form?.delimiter === delimiter && first.header.length === reading.header.length;
   if (isCopied && form.headerBytes) return { bytes: form.headerBytes, lineEnd: form.lineEnd };
   const names = reading.header.map((name) => quoteCell(name, delimiter));
   return { bytes: Buffer.from(names.join(delimiter)), lineEnd: Buffer.from('\n') };

@@ -154,8 +154,8 @@ function parseRows(
     cast(cell: string | Buffer, { quoting, lines }) {
       if (quoting || !cell.includes('\r')) return cell;
       // csv-parse counts those of the cell as lines.
-      const own = cell.toString('latin1').split(/\r+/).length - 1;
-      throw new LoneCarriageReturn(lines - own);
+      const ofCell = cell.toString('latin1').split(/\r+/).length - 1;
+      throw new LoneCarriageReturn(lines - ofCell);
     },
   });
   let mark: Uint8Array = Buffer.alloc(0);

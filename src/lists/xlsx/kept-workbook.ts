@@ -201,17 +201,17 @@ async function findParts(
   let hasSlicers = false;
   const waiting = [''];
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
-    const own = await readRelations(archive, relationsOf(part), posix.dirname(part));
-    if (part === main) relations = own;
+    const found = await readRelations(archive, relationsOf(part), posix.dirname(part));
+    if (part === main) relations = found;
     if (written.has(partKey(part)) || merged.has(partKey(part))) {
-      for (const { type, target } of own) {
+      for (const { type, target } of found) {
         for (const [ending, what] of lostWith) if (type.endsWith(ending)) lost.add(what);
         if (type.endsWith('/table')) tables.push(target);
       }
       continue;
     }
     if (archive.has(relationsOf(part))) parts.add(partKey(relationsOf(part)));
-    for (const { id, type, target, isOutside } of own) {
+    for (const { id, type, target, isOutside } of found) {
       if (isOutside || !archive.has(target)) continue;
       const isMacro = type.endsWith('/vbaProject');
       if (isMacro) lost.add('macros');

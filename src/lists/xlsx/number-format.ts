@@ -35,8 +35,8 @@ const builtIn = new Map<number, string>([
 ]);
 
 /** A format's code, by its id and the workbook's own formats; `undefined` for the general one. */
-export function formatCode(id: number, own: ReadonlyMap<number, string>): string | undefined {
-  const code = own.get(id) ?? builtIn.get(id);
+export function formatCode(id: number, custom: ReadonlyMap<number, string>): string | undefined {
+  const code = custom.get(id) ?? builtIn.get(id);
   if (code !== undefined) return /^general$/i.test(code) ? undefined : code;
   // Dates of other languages, whose display depends on the reader.
   return (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'yyyy-mm-dd' : undefined;

@@ -231,7 +231,7 @@ async function readSharedStrings(archive: Archive, part: string | undefined): Pr
 async function readStyles(archive: Archive, part: string | undefined): Promise<CellStyle[]> {
   const styles: CellStyle[] = [];
   if (part === undefined || !archive.has(part)) return styles;
-  const own = new Map<number, string>();
+  const custom = new Map<number, string>();
   let isCellFormats = false;
   let isNumberFormats = false;
   for await (const tokens of archive.scan(part)) {
@@ -243,11 +243,11 @@ async function readStyles(archive: Archive, part: string | undefined): Promise<C
       // Conditional formats have number formats with their own numbers.
       if (token.name === 'numFmt' && isNumberFormats) {
         const id = Number(attribute(token.attributes, 'numFmtId'));
-        own.set(id, attribute(token.attributes, 'formatCode') ?? '');
+        custom.set(id, attribute(token.attributes, 'formatCode') ?? '');
       } else if (token.name === 'xf' && isCellFormats) {
         const id = Number(attribute(token.attributes, 'numFmtId') ?? 0);
-        const code = formatCode(id, own);
-        const builtIn = code === undefined || own.has(id) ? undefined : id;
+        const code = formatCode(id, custom);
+        const builtIn = code === undefined || custom.has(id) ? undefined : id;
         styles.push({ code, builtIn, meaning: meaningOf(code) });
       }
     }

@@ -76,8 +76,8 @@ export interface OutputStyle {
 
 /** The styles of a workbook, in the order of their numbers, after the plain one of number 0. */
 export function stylesPart(styles: readonly OutputStyle[]): string {
-  const { formats, looks } = styleElements([{ code: undefined, isQuoted: false }, ...styles]);
-  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(looks.length)}">${looks.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+  const { formats, cellFormats } = styleElements([{ code: undefined, isQuoted: false }, ...styles]);
+  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(cellFormats.length)}">${cellFormats.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 }
 
 /**
@@ -87,7 +87,7 @@ export function stylesPart(styles: readonly OutputStyle[]): string {
 function styleElements(
   styles: readonly OutputStyle[],
   { firstId = 164, prefix = '' }: { readonly firstId?: number; readonly prefix?: string } = {},
-): { readonly formats: readonly string[]; readonly looks: readonly string[] } {
+): { readonly formats: readonly string[]; readonly cellFormats: readonly string[] } {
   const named = styles.filter(({ builtIn }) => builtIn === undefined).map(({ code }) => code);
   const codes = [...new Set(named)].filter((code) => code !== undefined);
   const idOf = ({ code, builtIn }: OutputStyle): number =>
@@ -97,7 +97,7 @@ function styleElements(
       (code, at) =>
         `<${prefix}numFmt numFmtId="${String(firstId + at)}" formatCode="${escapeXml(code)}"/>`,
     ),
-    looks: styles.map(
+    cellFormats: styles.map(
       (style) =>
         `<${prefix}xf numFmtId="${String(idOf(style))}" fontId="0" fillId="0" borderId="0" xfId="0"${style.code === undefined ? '' : ' applyNumberFormat="1"'}${style.isQuoted ? ' quotePrefix="1"' : ''}/>`,
     ),
@@ -216,17 +216,17 @@ export function editMain(
     left.findIndex((sheet) => sheet === listed[Number(place)]);
   let hasLostNames = false;
   const editName: Parameters<typeof editXml>[1][string] = ({ tag, attributes, inside, whole }) => {
-    const own = attribute(attributes, 'localSheetId');
-    const sheet = listed[Number(own)]?.name ?? '';
+    const sheetId = attribute(attributes, 'localSheetId');
+    const sheet = listed[Number(sheetId)]?.name ?? '';
     // Print areas and filters.
     const isOfOldRows =
       written.includes(sheet) && attribute(attributes, 'name')?.startsWith('_xlnm.') === true;
     const isGone =
-      (own !== undefined && placeOf(own) === -1) || refersTo(gone, decodeEntities(inside));
+      (sheetId !== undefined && placeOf(sheetId) === -1) || refersTo(gone, decodeEntities(inside));
     hasLostNames ||= isGone && !isOfOldRows;
     if (isOfOldRows || isGone) return '';
-    if (own === undefined) return whole;
-    return `<${tag}${withAttribute(attributes, 'localSheetId', String(placeOf(own)))}>${inside}</${tag}>`;
+    if (sheetId === undefined) return whole;
+    return `<${tag}${withAttribute(attributes, 'localSheetId', String(placeOf(sheetId)))}>${inside}</${tag}>`;
   };
   const edited = editXml(xml, {
     sheet({ tag, attributes, whole }) {
@@ -259,9 +259,9 @@ export function addStyles(xml: string, styles: readonly OutputStyle[]): string {
       root = tag;
       prefix = tag.slice(0, tag.indexOf(':') + 1);
       editXml(inside, {
-        numFmts({ inside: own, whole }) {
+        numFmts({ inside: known, whole }) {
           hasFormats = true;
-          editXml(own, {
+          editXml(known, {
             numFmt({ attributes }) {
               last = Math.max(last, Number(attribute(attributes, 'numFmtId')) || 0);
               return '';
@@ -273,10 +273,10 @@ export function addStyles(xml: string, styles: readonly OutputStyle[]): string {
       return '';
     },
   });
-  const { formats, looks } = styleElements(styles, { firstId: last + 1, prefix });
+  const { formats, cellFormats } = styleElements(styles, { firstId: last + 1, prefix });
   const added = editXml(xml, {
     numFmts: ({ tag, inside }) => `<${tag}>${inside}${formats.join('')}</${tag}>`,
-    cellXfs: ({ tag, inside }) => `<${tag}>${inside}${looks.join('')}</${tag}>`,
+    cellXfs: ({ tag, inside }) => `<${tag}>${inside}${cellFormats.join('')}</${tag}>`,
   });
   if (hasFormats || formats.length === 0) return added;
   const start = added.indexOf('>', added.indexOf(`<${root}`)) + 1;

@@ -82,11 +82,11 @@ class XlsxWriter implements RowsWriter {
   async #nextSheet(): Promise<void> {
     await this.#sheet?.end();
     const { header } = this.#opening.reading;
-    const own = this.#tables[this.#sheets];
-    const table = own ?? { sheets: [], header, columns: [...header.keys()], isBelow: false };
+    const listed = this.#tables[this.#sheets];
+    const table = listed ?? { sheets: [], header, columns: [...header.keys()], isBelow: false };
     this.#sheets += 1;
     await this.#zip.begin(
-      this.#kept?.partOf(own?.sheets[0] ?? '') ?? `xl/worksheets/sheet${this.#sheets}.xml`,
+      this.#kept?.partOf(listed?.sheets[0] ?? '') ?? `xl/worksheets/sheet${this.#sheets}.xml`,
     );
     this.#sheet = new SheetWriter(this.#zip, table, {
       opening: this.#opening,

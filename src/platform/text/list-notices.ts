@@ -139,7 +139,9 @@ export const inputNotices = {
       const where =
         only && more.length === 0
           ? only.column
-          : columns.map(({ column, rows: own }) => `${column} ${grouped(own)}`).join(', ');
+          : columns
+              .map(({ column, rows: ofColumn }) => `${column} ${grouped(ofColumn)}`)
+              .join(', ');
       return `${some} ${rows === 1 ? 'has' : 'have'} opted out (${where}), and ${rows === 1 ? 'is' : 'are'} treated like all others: to leave ${rows === 1 ? 'it' : 'them'} out, save ${rows === 1 ? 'that row' : 'those rows'} as a list of ${rows === 1 ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
     },
   }),

@@ -99,10 +99,10 @@ export async function deleteOrphans(
   const left = await deleteUnwanted(service, isUnwanted, read, unread, isDeleted);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
-  const lost = suspects
+  const unlisted = suspects
     .flatMap(({ unconfirmed = [] }) => unconfirmed)
     .filter((name) => !listed.has(name));
-  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...lost];
+  const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...unlisted];
   return { left, unconfirmed: unseen.filter((name) => !left.includes(name)) };
 }
 

@@ -47,11 +47,11 @@ class LaunchedElsewhere {
   /** Addresses of this run, by batch_uuid. */
   readonly #found = new Map<string, number>();
 
-  /** @param own batch_uuids of the run itself */
-  constructor(history: History, own: ReadonlySet<string>) {
+  /** @param uuidsOfRun batch_uuids of the run itself */
+  constructor(history: History, uuidsOfRun: ReadonlySet<string>) {
     this.#launched = history.takeLaunched(
       this,
-      ({ run, batchUuid }) => run !== undefined && !own.has(batchUuid),
+      ({ run, batchUuid }) => run !== undefined && !uuidsOfRun.has(batchUuid),
     );
     history.release(this);
     this.#table = new AddressTable({ seed: history.seed });
@@ -102,8 +102,8 @@ export async function paidSince(
   const asked = [...states.values()].flatMap(({ state }) =>
     'uuid' in state && state.uuid !== undefined ? [state.uuid] : [],
   );
-  const own = new Set([...uuidsOf(earlier), ...asked]);
-  const elsewhere = new LaunchedElsewhere(history, own);
+  const uuidsOfRun = new Set([...uuidsOf(earlier), ...asked]);
+  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun);
   const recall = history.recall(new OutcomeTable(), false);
   const hash = new KeyHash(history.seed);
   let count = 0;
@@ -117,7 +117,7 @@ export async function paidSince(
           atWork.note(hash);
           const isKnown = recall.outcomeOf(hash) !== -1;
           // A launch in doubt may have arrived, and another run have collected it.
-          const isOwn = isKnown && own.has(recall.latest().origin.batchUuid);
+          const isOwn = isKnown && uuidsOfRun.has(recall.latest().origin.batchUuid);
           if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
         }
       }
@@ -167,18 +167,18 @@ export async function planBesideOthers<Planned>(
   const { onProgress, ...settings } = run;
   onProgress?.(noticed(notice('launched_elsewhere', elsewhere.figuresOf(found))));
   const uuids = new Set(found.map(({ batchUuid }) => batchUuid));
-  const lost: Record<WhyLost, LaunchedBatch[]> = { failed: [], gone: [], late: [] };
+  const withoutResults: Record<WhyLost, LaunchedBatch[]> = { failed: [], gone: [], late: [] };
   try {
     await collectLaunched(elsewhere, {
       ...settings,
       history,
       service: client,
       isWanted: ({ batchUuid }) => uuids.has(batchUuid),
-      onLost: (batch, why) => lost[why].push(batch),
+      onLost: (batch, why) => withoutResults[why].push(batch),
     });
     for (const why of ['failed', 'gone', 'late'] as const) {
-      if (lost[why].length === 0) continue;
-      const figures = elsewhere.figuresOf(lost[why]);
+      if (withoutResults[why].length === 0) continue;
+      const figures = elsewhere.figuresOf(withoutResults[why]);
       onProgress?.(noticed(notice('launched_elsewhere_lost', { ...figures, why })));
     }
   } finally {

@@ -104,15 +104,18 @@ function lookAt(first: Buffer, input: CsvInput, isWhole: boolean): Look {
   const found = findDialect(bytes, given, isWhole);
   const isSure = given.delimiter !== undefined || input.isTsv || isAlike(found.rows);
   const cuts = isSure ? [found.rows] : cutByEach(bytes, found.dialect, isWhole);
-  const looks = cuts.map((rows) => ({ rows, at: findHeaderRow(rows.map(({ cells }) => cells)) }));
-  const tables = looks.flatMap(({ rows, at }) => {
+  const candidates = cuts.map((rows) => ({
+    rows,
+    at: findHeaderRow(rows.map(({ cells }) => cells)),
+  }));
+  const tables = candidates.flatMap(({ rows, at }) => {
     const header = typeof at === 'number' ? rows[at] : undefined;
     if (typeof at !== 'number' || header === undefined) return [];
     return [{ headerRow: at, headerStart: start + header.start, columns: header.cells.length }];
   });
   // Cut at a wrong delimiter, a table has a column or two.
   const [table] = tables.toSorted((one, other) => other.columns - one.columns);
-  return { ...found, table, isUndecided: looks.some(({ at }) => at === 'undecided') };
+  return { ...found, table, isUndecided: candidates.some(({ at }) => at === 'undecided') };
 }
 
 /** Whether at least half of the rows have as many cells as the first. */
