@@ -78,10 +78,10 @@ function readContent(content: Buffer): Frame {
 const unknownFrame: Frame = { meta: null, entries: new Uint32Array() };
 
 /** Whether a complete frame follows anywhere: then the damage before it is not a torn end. */
-function hasFrameBehind(bytes: Buffer, start: number): boolean {
+function hasFrameBehind(bytes: Buffer): boolean {
   const sought = Buffer.alloc(4);
   sought.writeUInt32LE(mark);
-  for (let at = bytes.indexOf(sought, start + 1); at !== -1; at = bytes.indexOf(sought, at + 1)) {
+  for (let at = bytes.indexOf(sought, 1); at !== -1; at = bytes.indexOf(sought, at + 1)) {
     const reading = readFrame(bytes, at);
     if (typeof reading === 'object' && 'frame' in reading) return true;
   }
@@ -216,7 +216,7 @@ export async function readFrames(
     keptBytes += at;
     rest = rest.subarray(at);
     if (isEnd) {
-      if (hasFrameBehind(rest, 0)) throw damaged(path, keptBytes);
+      if (hasFrameBehind(rest)) throw damaged(path, keptBytes);
       if (keptBytes === 0 && rest.length > 0 && !isTornHead(rest)) throw unknownForm(path);
       return { keptBytes, readBytes: keptBytes + rest.length };
     }

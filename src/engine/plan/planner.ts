@@ -100,14 +100,14 @@ export class Planner {
   }
 
   /** Numbers the addresses that came since, in the order of their cells, and adds new ones to their batches. */
-  numberNow(now: number): DedupMerge {
+  numberNow(): DedupMerge {
     if (!this.#partitions) throw new Error('nothing was left to be numbered');
     const groups = new Map(this.cells.groups.map((group) => [group.number, group]));
     return this.#partitions.numbered((groupNumber, line) => {
       const number = this.#book.size;
       const group = groups.get(groupNumber) as NumberedGroup;
       if (this.#recall) this.#hashLine(group, line);
-      this.#place(group, line, now);
+      this.#place(group, line, 0);
       return number;
     });
   }

@@ -66,8 +66,8 @@ export async function openPrivateFile(
 }
 
 /** The same, synchronously. */
-export function openPrivateFileSync(path: string, flags: OpenFlags, mode = 0o600): number {
-  const fd = openSync(path, safeFlags(flags), mode);
+export function openPrivateFileSync(path: string, flags: OpenFlags): number {
+  const fd = openSync(path, safeFlags(flags), 0o600);
   try {
     refuseStrange(path, fstatSync(fd));
     if (flags === 'w') ftruncateSync(fd);

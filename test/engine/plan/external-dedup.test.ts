@@ -63,7 +63,7 @@ async function plannedByPartitions(
   planned.planner.numberLater(partitions);
   const later = chunks.slice(from).flatMap((rows) => [...planOf(planned, rows)]);
   await partitions.findRepeated(async () => undefined);
-  const numbered = planned.planner.numberNow(0);
+  const numbered = planned.planner.numberNow();
   for (const ticket of later) {
     tickets.push(ticket === laterTicket ? ((await numbered.next(1))[0] ?? -1) : ticket);
   }

@@ -79,7 +79,7 @@ export class ExternalDedupPlan {
     const { lineBytes } = this.#partitions;
     const neededBytes = lineBytes + this.#cells * Uint32Array.BYTES_PER_ELEMENT;
     await checkFree(files, scratch.path, () => neededBytes, 'the batches of the list take');
-    const numbered = this.#plan.planner.numberNow(0);
+    const numbered = this.#plan.planner.numberNow();
     const kept = this.#tickets.read();
     try {
       for (let left = this.#cells; left > 0; left -= portion) {

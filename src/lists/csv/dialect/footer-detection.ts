@@ -65,7 +65,7 @@ function isTotalWithFigure(text: string): boolean {
 
 /** `(123 rows)`, `123 records exported`. */
 function isFigureOfRows(text: string): boolean {
-  const bare = withoutLast(withoutFirst(text, '-*( '), '-*). ');
+  const bare = withoutLast(text.replace(/^[-*( ]+/, ''), '-*). ');
   const [counted = ''] = figure.exec(bare) ?? [];
   const [thing = '', ...more] = bare.slice(counted.length).split(' ');
   const rest = more.join(' ');
@@ -150,11 +150,4 @@ export function findFooter(kinds: readonly FooterKind[]): number {
 
 function isOneOf(kind: FooterKind | undefined, ...kinds: readonly FooterKind[]): boolean {
   return kind !== undefined && kinds.includes(kind);
-}
-
-/** A text without these leading characters. */
-function withoutFirst(text: string, characters: string): string {
-  let start = 0;
-  while (start < text.length && characters.includes(text.charAt(start))) start += 1;
-  return text.slice(start);
 }
