@@ -11,7 +11,7 @@ import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { runAtTerminal } from './harness/at-terminal.js';
 import { chargesOf } from './harness/charges.js';
-import { connectTo } from './harness/connect-to.js';
+import { connectTo, inFolder } from './harness/connect-to.js';
 import { countRequests } from './harness/count-requests.js';
 import { codedOf, eventsOf, parseLog } from './harness/logged-events.js';
 import { answerInProcess, runInProcess } from './harness/run-in-process.js';
@@ -436,10 +436,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const { service } = await withService();
     const requests = countRequests(service);
     await write('list.csv', german);
-    const ended = await runInProcess(['verify', 'list.csv'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const ended = await runInProcess(['verify', 'list.csv'], inFolder(folder, service));
     expect(ended.code).toBe(2);
     expect(ended.stdout.toString()).toBe('');
     expect(commandIn(ended.stderr)).toBe(
@@ -585,7 +582,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const [at] = text.match(/^[^;,\n]+/) ?? [];
     const named = await runInProcess(
       ['verify', name, '--email', at as string, '--country', 'DE', '-o', 'named.csv'],
-      { cwd: folder, env: connectTo(service) },
+      inFolder(folder, service),
     );
     expect(named.code).toBe(2);
     expect(eventsOf(named, 'error')).toMatchObject([{ code: 'header_missing' }]);
@@ -1125,7 +1122,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const all = ['--email', 'mail', '--phone', 'phone', '--country-from', 'phone'];
     const kept = ['-o', 'list.verified.csv', '--history', 'list.verified.history'];
     const whole = ['verify', 'list.csv', '--country', 'US', ...all, ...kept];
-    const ended = await runInProcess(whole, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(whole, inFolder(folder, service));
     expect(ended.code, ended.stderr).toBe(0);
     expect(await chargesOf(service)).toHaveLength(2400);
   });

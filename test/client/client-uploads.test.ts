@@ -48,7 +48,7 @@ describe('an upload', () => {
         protocol === 'https'
           ? createTlsServer({ ...selfSigned }, (...exchange) => void take(...exchange))
           : createServer((...exchange) => void take(...exchange));
-      const baseUrl = await listen(server, () => server.closeAllConnections());
+      const baseUrl = await listen(server);
       const pieces = Array.from({ length: 40 }, (_, at) =>
         createHash('shake256', { outputLength: 100_000 + at * 10_007 })
           .update(String(at))

@@ -8,9 +8,16 @@ export const canaryKey = 'canary-key-5f3c9a0d71';
 
 export const uuid = '6f1c2b9e-4d3a-4f7b-8a55-0c9d1e2f3a4b';
 
+/** A client that is closed after the test. */
+export function openClient(options: ClientOptions): Client {
+  const client = new Client(options);
+  onTestFinished(async () => client.close());
+  return client;
+}
+
 /** A client in whose eyes waits are short and silences never too long; it ends with the test. */
 export function createTestClient(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
-  const client = new Client({
+  return openClient({
     baseUrl,
     apiKey: canaryKey,
     clock: createFastClock(),
@@ -19,8 +26,6 @@ export function createTestClient(baseUrl: string, options: Partial<ClientOptions
     giveUpAfterMs: 10_000_000,
     ...options,
   });
-  onTestFinished(async () => client.close());
-  return client;
 }
 
 /** What a promise is rejected with. */

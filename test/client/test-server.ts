@@ -1,4 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
 import {
   createServer as createNetServer,
   type AddressInfo,
@@ -41,7 +46,7 @@ export async function startServer(answer: Answer): Promise<TestServer> {
       answer(whole, response, seen.length);
     });
   });
-  const baseUrl = await listen(server, () => server.closeAllConnections());
+  const baseUrl = await listen(server);
   return { baseUrl, seen, connections: countConnections(server) };
 }
 
@@ -54,7 +59,7 @@ export async function startEarlyServer(
     request.on('error', () => undefined);
     answer(request, response, (count += 1));
   });
-  const baseUrl = await listen(server, () => server.closeAllConnections());
+  const baseUrl = await listen(server);
   return { baseUrl, seen: [], connections: countConnections(server) };
 }
 
@@ -76,7 +81,13 @@ export async function startRawServer(
   return { baseUrl, seen: [], connections: countConnections(server) };
 }
 
-export async function listen(server: Server, closeConnections: () => void): Promise<string> {
+/** @returns the URL at which it is until the test ends */
+export async function listen(
+  server: Server | HttpServer,
+  closeConnections = () => {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+  },
+): Promise<string> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
 import { TestClock } from '../../src/testing/test-clock.js';
 import { Wire } from './wire.js';
@@ -18,6 +18,19 @@ export async function withService(
     if (defects.length > 0) throw defects[0];
   });
   return { service, wire: new Wire(service) };
+}
+
+/** Every address that was charged, in order. */
+export async function paidAddresses(service: Service): Promise<readonly string[]> {
+  const addresses: string[] = [];
+  for await (const { address } of service.ledger()) addresses.push(address);
+  return addresses;
+}
+
+export async function expectPaidOnce(service: Service, addresses: number): Promise<void> {
+  const paid = await paidAddresses(service);
+  expect(new Set(paid).size).toBe(paid.length);
+  expect(paid).toHaveLength(addresses);
 }
 
 /** A folder that is removed after the test. */

@@ -1,13 +1,14 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { version } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { connectTo } from '../harness/connect-to.js';
 import { startFront } from '../harness/front.js';
 import { runInProcess } from '../harness/run-in-process.js';
+import { listen } from '../../client/test-server.js';
 
 interface Examined {
   readonly exit_code: number;
@@ -68,23 +69,13 @@ it('ends as a run would end: a key that is refused, no credits, no key, a folder
 
 it('does not wait for a service that is dead', async () => {
   const server = createServer(() => undefined);
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const dead = { SLUICE_BASE_URL: `http://127.0.0.1:${port}`, SLUICE_API_KEY: 'some-key-of-mine' };
+  const dead = { SLUICE_BASE_URL: await listen(server), SLUICE_API_KEY: 'some-key-of-mine' };
   // A run waits for ten minutes, longer than a test may take.
   const silent = await doctor(dead);
   expect(silent.code).toBe(7);
   expect(silent.found('service')?.text).toMatch(/has not answered|cannot reach/);
   server.closeAllConnections();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
+  await promisify(server.close).call(server);
   const refused = await doctor(dead);
   expect(refused.code).toBe(7);
   expect(refused.found('service')?.text).toMatch(/^cannot reach 127\.0\.0\.1:\d+: /);
@@ -103,16 +94,8 @@ it('says how far the clock is off', async () => {
     response.writeHead(200, { 'content-type': 'application/json', date });
     response.end(body);
   });
-  await new Promise<void>((resolve) => {
-    late.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    late.closeAllConnections();
-    late.close();
-  });
-  const { port } = late.address() as AddressInfo;
   expect((await doctor(connectTo(front))).found('clock')).toMatchObject({ state: 'ok' });
-  const off = await doctor({ ...connectTo(front), SLUICE_BASE_URL: `http://127.0.0.1:${port}` });
+  const off = await doctor({ ...connectTo(front), SLUICE_BASE_URL: await listen(late) });
   expect(off.found('clock')).toMatchObject({
     state: 'note',
     text: expect.stringMatching(/^3,\d{3} s behind the service's: set this machine's$/) as string,

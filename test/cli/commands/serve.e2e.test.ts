@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LedgerEntry } from '../../../src/service/index.js';
 import { withFolder } from '../../service/with-service.js';
 import { Wire } from '../../service/wire.js';
@@ -9,6 +9,7 @@ import { csvRows } from '../harness/csv-cells.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { runShell } from '../harness/run-sluice.js';
 import { serve, type Serving } from './serving.js';
+import { listen } from '../../client/test-server.js';
 
 async function newKey(serving: Serving): Promise<string> {
   const [, key = ''] = await serving.printed(/^sluice: API key \(shown once\): (\S+)\n/);
@@ -103,12 +104,8 @@ describe('sluice serve', () => {
   it('ends with 2 when it cannot listen, and with 6 when it cannot keep its data', async () => {
     const folder = await withFolder();
     const taken = createServer();
-    await new Promise<void>((resolve) => {
-      taken.listen(0, '127.0.0.1', resolve);
-    });
-    onTestFinished(() => void taken.close());
-    const { port } = taken.address() as AddressInfo;
-    expect(await runInProcess(['serve', '--port', String(port)])).toMatchObject({
+    const { port } = new URL(await listen(taken));
+    expect(await runInProcess(['serve', '--port', port])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('[port_in_use]'),
     });

@@ -1,7 +1,6 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listen } from '../../client/test-server.js';
 
 /** An answer given in the service's place. */
 export interface Instead {
@@ -80,16 +79,5 @@ export async function startFront(
       incoming.pipe(passed);
     })();
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(async () => {
-    const closed = new Promise((resolve) => {
-      server.close(resolve);
-    });
-    server.closeAllConnections();
-    await closed;
-  });
-  const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}`, apiKey: service.apiKey, requests };
+  return { baseUrl: await listen(server), apiKey: service.apiKey, requests };
 }

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 import { onTestFinished } from 'vitest';
+import { withFolder } from '../../service/with-service.js';
 
 // Below the project, where the package's own name means what was built.
 const cache = fileURLToPath(new URL('../../../.cache/', import.meta.url));
@@ -20,8 +20,7 @@ export interface ScriptEnd {
 
 /** Runs a script in TypeScript as a process of its own, in an empty folder, until it ends by itself. */
 export async function runScript(script: URL, args: readonly string[] = []): Promise<ScriptEnd> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-script-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   return (await startScript(script, args, { folder })).ended;
 }
 

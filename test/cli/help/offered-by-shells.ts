@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { debianProgram } from '../../servers/debian-program.js';
 import { runInProcess } from '../harness/run-in-process.js';
+import { withFolder } from '../../service/with-service.js';
 
 const run = promisify(execFile);
 
 /** A folder with the script for a shell, and a file to complete. */
 async function folderWith(shell: string): Promise<{ folder: string; script: string }> {
-  const folder = await mkdtemp(join(tmpdir(), `sluice-${shell}-`));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   const { code, stdout, stderr } = await runInProcess(['completion', shell]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const script = join(folder, 'completion');

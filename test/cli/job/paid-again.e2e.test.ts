@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../harness/charges.js';
-import { connectTo } from '../harness/connect-to.js';
+import { connectTo, inFolder } from '../harness/connect-to.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
 import { codedOf, eventsOf, type LoggedEvent, parseLog } from '../harness/logged-events.js';
 import { answerInProcess, type EndedHere, runInProcess } from '../harness/run-in-process.js';
@@ -178,7 +178,7 @@ describe('a history that has nothing of the list', () => {
         '--history',
         'o',
       ],
-      { cwd: folder, env: connectTo(service) },
+      inFolder(folder, service),
     );
     expect(other.code, other.stderr).toBe(0);
     const counted = await verify(service, '-o', 'out.csv', '--history', 'o', '--dry-run');
@@ -251,10 +251,10 @@ it('says which emails are paid for in several countries, and how each is paid fo
     'mail,land\nann@sluice.test,DE\nAnn@sluice.test,US\nbo@sluice.test,DE\nbo@sluice.test,DE\n',
   );
   const byRow = async (...more: readonly string[]) =>
-    runInProcess(['verify', 'list.csv', '--email', 'mail', '--country-column', 'land', ...more], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    runInProcess(
+      ['verify', 'list.csv', '--email', 'mail', '--country-column', 'land', ...more],
+      inFolder(folder, service),
+    );
   const said = { event: 'notice', emails: 1, country: 'DE' };
   const counted = await byRow('-o', 'out.csv', '--dry-run');
   expect(codedOf(counted, 'emails_of_countries')).toMatchObject([said]);

@@ -5,7 +5,7 @@ import { HeldUpBatches } from '../../../src/cli/messages/progress-messages.js';
 import type { BatchState, RunProgress } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../harness/charges.js';
-import { connectTo } from '../harness/connect-to.js';
+import { inFolder } from '../harness/connect-to.js';
 import { startFront } from '../harness/front.js';
 import { batchProgress, life } from '../terminal/batch-life.js';
 import { runInProcess } from '../harness/run-in-process.js';
@@ -65,10 +65,7 @@ describe('a batch that is held up', () => {
       left -= 1;
       return { status: 404, body: { message: 'not found' } };
     });
-    const ended = await runInProcess(verifyByTens, {
-      cwd: folder,
-      env: connectTo(front),
-    });
+    const ended = await runInProcess(verifyByTens, inFolder(folder, front));
     expect(ended.code, ended.stderr).toBe(0);
     expect(eventsOf(ended, 'batch_waiting')).toMatchObject([{ reason: 'not_found' }]);
     expect(await chargesOf(service)).toHaveLength(1);

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
 import { withConfig } from '../../../src/cli/options/config-file.js';
 import { ConfigurationError } from '../../../src/index.js';
@@ -11,10 +10,10 @@ import type { ParsedOptions } from '../../../src/cli/command.js';
 import { calledHere } from '../harness/called-here.js';
 import { verifyOptions, type VerifyOption } from '../../../src/cli/options/verify-options.js';
 import { runCommand } from '../harness/run-command.js';
+import { withFolder } from '../../service/with-service.js';
 
 async function configFile(content: unknown): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   const path = join(folder, 'nightly.json');
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { projectRoot, readProjectJson } from '../../../scripts/project.mjs';
+import { withFolder } from '../../service/with-service.js';
 
 const job = `
   import { Client, run, rowsSink, version } from 'sluice';
@@ -44,8 +44,7 @@ it.each([
   { format: 'cjs', outfile: 'job.cjs', external: ['undici'] },
 ] as const)('the library works in a bundle beside $external: $format', async (bundle) => {
   const { external, ...form } = bundle;
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-bundle-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   const outfile = join(folder, form.outfile);
   await mkdir(join(folder, 'node_modules'));
   for (const name of external) {

@@ -1,18 +1,12 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../scripts/project.mjs';
+import { withFolder } from '../../service/with-service.js';
 
 const built = join(projectRoot, 'dist', 'cli');
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 interface Start {
   readonly temporary: string;
@@ -34,7 +28,7 @@ async function start(
 
 /** Verifies a list of one row, and gives the output: after it, code is kept. */
 async function verifyOne(given: Start, output = 'out.csv'): Promise<Buffer> {
-  const folder = await newFolder();
+  const folder = await withFolder();
   const list = join(folder, 'list.csv');
   await writeFile(list, 'email\ngood@sluice.test\n');
   const columns = ['--email', 'email', '--country', 'US', '--local', '--quiet'];
@@ -53,7 +47,7 @@ async function keptIn(temporary: string): Promise<string> {
 
 describe('compiled code', () => {
   it('is kept in a folder of the user’s own among the temporary files, and used from there', async () => {
-    const temporary = await newFolder();
+    const temporary = await withFolder();
     await verifyOne({ temporary });
     const file = await keptIn(temporary);
     expect((await stat(join(file, '..'))).mode & 0o077).toBe(0);
@@ -68,7 +62,7 @@ describe('compiled code', () => {
   });
 
   it('is made again where it is damaged or cut short', async () => {
-    const temporary = await newFolder();
+    const temporary = await withFolder();
     await verifyOne({ temporary });
     const file = await keptIn(temporary);
     const whole = await readFile(file);
@@ -82,8 +76,8 @@ describe('compiled code', () => {
   });
 
   it('is never that of another text, though it be as long', async () => {
-    const temporary = await newFolder();
-    const folder = await newFolder();
+    const temporary = await withFolder();
+    const folder = await withFolder();
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     for (const name of ['main.js', 'command.cjs']) {
       await copyFile(join(built, name), join(folder, name));
@@ -102,11 +96,11 @@ describe('compiled code', () => {
   });
 
   it('is never that of another release of Node, whose V8 may call itself by the same number', async () => {
-    const temporary = await newFolder();
+    const temporary = await withFolder();
     await verifyOne({ temporary });
     const file = await keptIn(temporary);
     const before = await stat(file);
-    const release = join(await newFolder(), 'release.cjs');
+    const release = join(await withFolder(), 'release.cjs');
     await writeFile(release, "Object.defineProperty(process, 'version', { value: 'v20.0.0' });\n");
     await verifyOne({ temporary, env: { NODE_OPTIONS: `--require ${release}` } });
     expect(await readdir(join(file, '..'))).toHaveLength(2);
@@ -115,8 +109,8 @@ describe('compiled code', () => {
   });
 
   it('is kept where Node is asked to keep its own, and not at all where it is asked to keep none', async () => {
-    const temporary = await newFolder();
-    const other = join(await newFolder(), 'code');
+    const temporary = await withFolder();
+    const other = join(await withFolder(), 'code');
     await verifyOne({ temporary, env: { NODE_COMPILE_CACHE: other } });
     await verifyOne({ temporary, env: { NODE_DISABLE_COMPILE_CACHE: '1' } });
     expect(await readdir(temporary)).toEqual([]);
@@ -124,7 +118,7 @@ describe('compiled code', () => {
   });
 
   it('is not taken from a folder that others may write to', async () => {
-    const temporary = await newFolder();
+    const temporary = await withFolder();
     const folder = join(temporary, `sluice-compiled-${process.geteuid?.() ?? ''}`);
     await mkdir(folder, { mode: 0o755 });
     await verifyOne({ temporary });
@@ -132,10 +126,10 @@ describe('compiled code', () => {
   });
 
   it('is done without where there is no place for it', async () => {
-    const file = join(await newFolder(), 'no-folder');
+    const file = join(await withFolder(), 'no-folder');
     await writeFile(file, '');
     expect(await start(['--help'], { temporary: file })).toContain('sluice verify');
-    const missing = join(await newFolder(), 'missing');
+    const missing = join(await withFolder(), 'missing');
     expect(await start(['--help'], { temporary: missing })).toContain('sluice verify');
     await expect(stat(missing)).rejects.toThrow('ENOENT');
   });

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { access, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { projectRoot } from '../../docs/page.js';
 import { csvRows } from '../harness/csv-cells.js';
-import { withService } from '../../service/with-service.js';
+import { withService, withFolder } from '../../service/with-service.js';
 import { chargesOf } from '../harness/charges.js';
 import { airflowTask, builtCommand, putCommand, starters } from '../verify/resume/starters.js';
 
@@ -19,8 +18,7 @@ interface JobEnd {
 
 /** A folder with a command `sluice`, as an installed package has one, and a list. */
 async function jobFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-job-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   await putCommand(folder, builtCommand);
   await cp(join(examples, 'contacts.csv'), join(folder, 'contacts.csv'));
   return folder;

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cachedPackage } from '../../../scripts/package/installed-packages.mjs';
 import { projectRoot } from '../../../scripts/project.mjs';
+import { withFolder } from '../../service/with-service.js';
 
 interface Validator {
   validateAction(text: string): { readonly errors: readonly unknown[] };
@@ -59,8 +59,7 @@ describe('the files for GitHub', () => {
 
 /** Runs the step that verifies, as the runner does: its inputs are in the environment. */
 async function verify(inputs: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-action-'));
-  onTestFinished(async () => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   const step = action.runs.steps.find(({ name }) => name === 'Verify');
   const value = (name: string): string => inputs[name] ?? action.inputs[name]?.default ?? '';
   const env = Object.entries(step?.env ?? {}).map(([name, text]) => [

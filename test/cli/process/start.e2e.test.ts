@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../scripts/project.mjs';
 import { runSluice } from '../harness/run-sluice.js';
+import { withFolder } from '../../service/with-service.js';
 
 /**
  * Runs before the command, and writes down at its end which modules of Node it has loaded. V8 says on
@@ -29,12 +29,6 @@ interface Loaded {
   readonly scripts: readonly string[];
   /** Names of Node's own modules. */
   readonly modules: readonly string[];
-}
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Runs the command, and gives what it has loaded. */
@@ -74,7 +68,7 @@ async function bytesOf(scripts: readonly string[]): Promise<number> {
 
 describe('the start of the command', () => {
   it('loads nothing but a few lines to say its version', async () => {
-    const { stdout, scripts, modules } = await loadedBy(await newFolder(), '--version');
+    const { stdout, scripts, modules } = await loadedBy(await withFolder(), '--version');
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(scripts).toEqual([main]);
     expect(await bytesOf(scripts)).toBeLessThan(40_000);
@@ -83,7 +77,7 @@ describe('the start of the command', () => {
   });
 
   it('loads for a list what is built in, no package, and of Node no fetch and no HTTP/2', async () => {
-    const folder = await newFolder();
+    const folder = await withFolder();
     await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
     const args = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
     const { scripts, modules } = await loadedBy(folder, ...args);
@@ -94,7 +88,7 @@ describe('the start of the command', () => {
   });
 
   it('does not have the parser of HTTP optimized for the few answers of a short list', async () => {
-    const folder = await newFolder();
+    const folder = await withFolder();
     await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
     const args = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
     const { stdout } = await loadedBy(folder, ...args);

@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { paidInVainMessages } from '../../../src/cli/messages/end-messages.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
@@ -10,13 +9,13 @@ import { batchProgress, life } from './batch-life.js';
 import { runInProcess, type EndedHere } from '../harness/run-in-process.js';
 import { readAll } from '../harness/read-all.js';
 import { loggedEvent, type LoggedEvent } from '../harness/logged-events.js';
+import { withFolder } from '../../service/with-service.js';
 
 async function verify(
   args: readonly string[],
   rows = 'email\ngood@sluice.test\nbad@sluice.test\n',
 ): Promise<Pick<EndedHere, 'code' | 'events'> & { readonly lines: readonly string[] }> {
-  const cwd = await mkdtemp(join(tmpdir(), 'sluice-log-'));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const cwd = await withFolder();
   await writeFile(join(cwd, 'list.csv'), rows);
   const line = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
   const { code, stderr, events } = await runInProcess([...line, ...args], { cwd });

@@ -50,7 +50,7 @@ async function startProxy(...targets: (TestServer | number)[]): Promise<{
     onTestFinished(() => void upstream.destroy());
     onTestFinished(() => void client.destroy());
   });
-  const url = await listen(server, () => server.closeAllConnections());
+  const url = await listen(server);
   return { url, asked };
 }
 
@@ -137,7 +137,7 @@ describe('a certificate', () => {
     );
     server.on('connection', () => (accepted += 1));
     server.on('tlsClientError', () => undefined);
-    const baseUrl = await listen(server, () => server.closeAllConnections());
+    const baseUrl = await listen(server);
     return { baseUrl: baseUrl.replace('http:', 'https:'), accepted: () => accepted };
   }
 

@@ -11,7 +11,7 @@ import type { RunOptions } from '../../../src/engine/runs/options/run-options.js
 import { run } from '../../../src/engine/runs/run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
-import { withFolder, withService } from '../../service/with-service.js';
+import { withFolder, withService, paidAddresses } from '../../service/with-service.js';
 import type { Given } from '../../platform/given.js';
 
 const dayMs = 86_400_000;
@@ -90,9 +90,7 @@ export class Nights {
 
   /** Addresses that were paid for so far, in order. */
   async charges(): Promise<readonly string[]> {
-    const paid: string[] = [];
-    for await (const { address } of this.service.ledger()) paid.push(address);
-    return paid;
+    return paidAddresses(this.service);
   }
 }
 

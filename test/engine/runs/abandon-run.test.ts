@@ -10,7 +10,8 @@ import { emptyRunState } from '../../../src/engine/stores/run-state.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
 import type { Given } from '../../platform/given.js';
-import { withFolder, withService } from '../../service/with-service.js';
+import { withFolder, withService, paidAddresses } from '../../service/with-service.js';
+import { openClient } from '../../client/test-client.js';
 
 const old = { name: 'ours', key: 'the-key-so-far' };
 const other = { name: 'theirs', key: 'the-key-of-others' };
@@ -26,8 +27,7 @@ async function begunRun(): Promise<{
   const stateDir = join(folder, 'run');
   await writeFile(join(folder, 'list.csv'), 'email\ngood1@sluice.test\ngood2@sluice.test\n');
   const goOn = async (apiKey: string, changes: Given<RunOptions> = {}): Promise<unknown> => {
-    const client = new Client({ baseUrl: service.baseUrl, apiKey });
-    onTestFinished(async () => client.close());
+    const client = openClient({ baseUrl: service.baseUrl, apiKey });
     return run({
       source: fileSource(join(folder, 'list.csv')),
       sink: fileSink(join(folder, 'out.csv')),
@@ -44,27 +44,21 @@ async function begunRun(): Promise<{
   return { service, stateDir, goOn };
 }
 
-async function paid(service: { ledger(): AsyncIterable<{ readonly address: string }> }) {
-  const addresses: string[] = [];
-  for await (const { address } of service.ledger()) addresses.push(address);
-  return addresses.toSorted();
-}
-
 it('refuses the key of another account before anything is sent, and goes on with its own', async () => {
   const { service, goOn } = await begunRun();
-  const before = await paid(service);
+  const before = await paidAddresses(service);
   expect(before).toHaveLength(1);
   expect(await goOn(other.key)).toMatchObject({ code: 'state_mismatch' });
-  expect(await paid(service)).toEqual(before);
+  expect(await paidAddresses(service)).toEqual(before);
   expect(await goOn(old.key)).toMatchObject({ rows: 2 });
-  expect(await paid(service)).toHaveLength(2);
+  expect(await paidAddresses(service)).toHaveLength(2);
 });
 
 it('goes on with a new key of the same account', async () => {
   const { service, goOn } = await begunRun();
   await service.setAccounts([{ ...old, key: 'the-key-from-now-on' }, other]);
   expect(await goOn('the-key-from-now-on')).toMatchObject({ rows: 2 });
-  expect(await paid(service)).toHaveLength(2);
+  expect(await paidAddresses(service)).toHaveLength(2);
 });
 
 it('counts no batch as deleted that the service says to have deleted and still has', async () => {

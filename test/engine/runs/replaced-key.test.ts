@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { Client } from '../../../src/client/client.js';
+import { expect, it } from 'vitest';
+import type { Client } from '../../../src/client/client.js';
 import { run } from '../../../src/engine/runs/run.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import type { OperationName } from '../../../src/contract/operations.js';
 import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
-import { caught } from '../../client/test-client.js';
-import { withFolder, withService } from '../../service/with-service.js';
+import { caught, openClient } from '../../client/test-client.js';
+import { withFolder, withService, paidAddresses } from '../../service/with-service.js';
 
 const ours = { name: 'ours', key: 'the-key-so-far' };
 const theirs = { name: 'theirs', key: 'the-key-of-others' };
@@ -36,17 +36,13 @@ async function replaced({
     return by;
   };
   const clientOf = (key: string | (() => Promise<string>)): Client => {
-    const client = new Client({ baseUrl: service.baseUrl, apiKey: key });
-    onTestFinished(async () => client.close());
-    return client;
+    return openClient({ baseUrl: service.baseUrl, apiKey: key });
   };
   return {
     client: clientOf(apiKey),
     clientOf,
     paid: async () => {
-      const addresses: string[] = [];
-      for await (const { address } of service.ledger()) addresses.push(address);
-      return addresses.toSorted();
+      return (await paidAddresses(service)).toSorted();
     },
   };
 }

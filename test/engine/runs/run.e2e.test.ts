@@ -18,9 +18,16 @@ import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service } from '../../../src/service/index.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
-import { withFolder, withService } from '../../service/with-service.js';
+import {
+  withFolder,
+  withService,
+  paidAddresses,
+  expectPaidOnce,
+} from '../../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';
 import type { Given } from '../../platform/given.js';
+import { filesBelow } from '../../cli/harness/files-below.js';
+import { openClient } from '../../client/test-client.js';
 
 const canaryKey = 'canary-key-7d1f0a2b9c';
 const canaryAddress = 'canary.4f6e@sluice.test';
@@ -31,8 +38,7 @@ let client: Client;
 beforeEach(async () => {
   folder = await withFolder();
   ({ service } = await withService({ apiKey: canaryKey }));
-  client = new Client({ baseUrl: service.baseUrl, apiKey: canaryKey });
-  onTestFinished(async () => client.close());
+  client = openClient({ baseUrl: service.baseUrl, apiKey: canaryKey });
 });
 
 const list = [
@@ -58,25 +64,6 @@ async function verify(changes: Given<RunOptions> = {}, input = list): Promise<Su
   });
 }
 
-async function filesBelow(path: string): Promise<readonly string[]> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-}
-
-async function charges(): Promise<readonly string[]> {
-  const paid: string[] = [];
-  for await (const { address } of service.ledger()) paid.push(address);
-  return paid;
-}
-
-async function expectPaidOnce(): Promise<void> {
-  const paid = await charges();
-  expect(new Set(paid).size).toBe(paid.length);
-  expect(paid).toHaveLength(6);
-}
-
 describe('a status that is not known', () => {
   it.each(['durable', 'streaming'])(
     'is reported once, when it is first seen, by a %s run',
@@ -84,8 +71,7 @@ describe('a status that is not known', () => {
       const what = { answer: { json: { status: 'queued' } } };
       const faults = [{ operation: 'batchStatus' as const, times: 3, what }];
       const odd = await withService({ faults: { faults } });
-      const own = new Client(odd.service);
-      onTestFinished(async () => own.close());
+      const own = openClient(odd.service);
       await writeFile(join(folder, 'list.csv'), list);
       const reported: unknown[] = [];
       const options = {
@@ -172,7 +158,7 @@ describe('what a run keeps', () => {
     for (const path of await filesBelow(folder)) {
       expect((await readFile(path)).includes(canaryKey), path).toBe(false);
     }
-    await expectPaidOnce();
+    await expectPaidOnce(service, 6);
   });
 });
 
@@ -197,7 +183,7 @@ describe('a run that was killed behind its output', () => {
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('mine by now\n');
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     expect(output.toString()).toContain(canaryAddress);
-    await expectPaidOnce();
+    await expectPaidOnce(service, 6);
   });
 
   it('is reported again when the telling failed, too', async () => {
@@ -211,7 +197,7 @@ describe('a run that was killed behind its output', () => {
     expect(await verify({ onSummary })).toEqual(reported[0]);
     expect(reported[1]).toEqual(reported[0]);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
-    await expectPaidOnce();
+    await expectPaidOnce(service, 6);
   });
 
   it('is not taken for the one that is asked for when the list is another by now', async () => {
@@ -230,7 +216,7 @@ describe('a run that was killed behind its output', () => {
       await readFile(join(folder, 'out.csv')),
     );
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'other.csv', 'out.csv']);
-    await expectPaidOnce();
+    await expectPaidOnce(service, 6);
   });
 
   it('nor when the options are others', async () => {
@@ -247,8 +233,7 @@ describe('a run that ended with failed addresses', () => {
     const broken = await withService({
       variants: { statusWords: { ready_for_verification: 'internal_error' } },
     });
-    const unlucky = new Client({ baseUrl: broken.service.baseUrl, apiKey: broken.service.apiKey });
-    onTestFinished(async () => unlucky.close());
+    const unlucky = openClient({ baseUrl: broken.service.baseUrl, apiKey: broken.service.apiKey });
     const summary = await verify({ client: unlucky });
     expect(summary.email?.buckets).toMatchObject({ verified: 0, failed: 6 });
     expect(await readdir(folder)).toContain('run');
@@ -267,7 +252,7 @@ describe('a run that ended with failed addresses', () => {
       message: expect.stringMatching(/`settings\.description`.*`baseUrl`/) as string,
     });
     expect(await readdir(folder)).toContain('run');
-    expect(await charges()).toEqual([]);
+    expect(await paidAddresses(service)).toEqual([]);
   });
 
   it('leaves nothing when the next one cannot begin', async () => {
@@ -334,7 +319,7 @@ describe('a disk that fails', () => {
     const calls: string[] = [];
     await verify({ files: watchedFiles((call) => void calls.push(call)) });
     const undisturbed = await readFile(join(folder, 'out.csv'));
-    const before = (await charges()).length;
+    const before = (await paidAddresses(service)).length;
     expect(calls.length).toBeGreaterThan(60);
     // The first call of every sixth name; the simulation takes all calls.
     const names = [...new Set(calls)].toSorted().filter((_, at) => at % 6 === 0);
@@ -359,7 +344,7 @@ describe('a disk that fails', () => {
       // At the very end the directory with its lock may be all that is left.
       const left = (await filesBelow(folder)).filter((path) => !path.endsWith('/run/lock'));
       expect(left, call).toHaveLength(2);
-      expect((await charges()).length, call).toBe(before + 6 * round);
+      expect((await paidAddresses(service)).length, call).toBe(before + 6 * round);
     }
   });
 });
@@ -371,9 +356,9 @@ it('a disk without a block for the results of each batch is refused before anyth
     code: 'output_failed',
     message: expect.stringMatching(/21.*KB.*6.*25.*KB/) as string,
   });
-  expect(await charges()).toEqual([]);
+  expect(await paidAddresses(service)).toEqual([]);
   await verify({ files: filesOf(7), batchSize: 1 });
-  await expectPaidOnce();
+  await expectPaidOnce(service, 6);
 });
 
 describe('an output whose folder goes away in the middle of a run', () => {
@@ -396,11 +381,11 @@ describe('an output whose folder goes away in the middle of a run', () => {
     await expect(verify({ sink: sinkIn(at), onProgress })).rejects.toMatchObject({
       code: 'output_failed',
     });
-    await expectPaidOnce();
+    await expectPaidOnce(service, 6);
 
     await rename(away, at);
     expect(await verify({ sink: sinkIn(at) })).toMatchObject({ rows: 6 });
-    await expectPaidOnce();
+    await expectPaidOnce(service, 6);
   });
 
   it('is one that failed, too, where its state is removed with it', async () => {
@@ -415,7 +400,7 @@ describe('an output whose folder goes away in the middle of a run', () => {
       code: 'output_failed',
     });
     // The batch that was launched by then, and no other.
-    expect(await charges()).toHaveLength(3);
+    expect(await paidAddresses(service)).toHaveLength(3);
   });
 });
 
@@ -439,7 +424,7 @@ describe('a callback that fails before the state is removed', () => {
       code: 'column_not_found',
     });
     await verify();
-    await expectPaidOnce();
+    await expectPaidOnce(service, 6);
   });
 });
 
@@ -453,8 +438,7 @@ it('what a launch has cost in whose place a batch was sent again stays in the su
       faults: [{ operation: 'exportBatch', requests: [1, 3], what: { batch: 'internal_error' } }],
     },
   });
-  const other = new Client({ baseUrl: faulty.service.baseUrl, apiKey: canaryKey });
-  onTestFinished(async () => other.close());
+  const other = openClient({ baseUrl: faulty.service.baseUrl, apiKey: canaryKey });
   const first = await verify({ client: other, batchSize: 10 }, input);
   expect(first.email?.buckets.failed).toBe(20);
   const second = await verify({ client: other, batchSize: 10, retryFailed: true }, input);
@@ -478,8 +462,7 @@ it.each([
       apiKey: canaryKey,
       faults: { faults: [{ operation: 'prepareBatch', what: { answer } }] },
     });
-    const other = new Client({ baseUrl: refusing.service.baseUrl, apiKey: canaryKey });
-    onTestFinished(async () => other.close());
+    const other = openClient({ baseUrl: refusing.service.baseUrl, apiKey: canaryKey });
     const summary = await verify({ client: other, deleteBatches: asked });
     expect(summary.email?.reasons).toMatchObject({ parse_error: 6 });
     expect(await other.listBatches()).toHaveLength(kept);
@@ -522,8 +505,7 @@ it.each(['before', 'after', 'never'])(
     if (when === 'after') other.onUpload = arrive;
     const second = await verify({ ...options, retryFailed: true });
     expect(second.email?.buckets.verified).toBe(6);
-    const paid: string[] = [];
-    for await (const { address } of doubtful.service.ledger()) paid.push(address);
+    const paid = await paidAddresses(doubtful.service);
     expect(paid).toHaveLength(6);
   },
 );
@@ -534,9 +516,7 @@ it('ends with its summary when it is interrupted once its output is in place', a
     apiKey: canaryKey,
     faults: { faults: [{ operation: 'launchBatch', times: 20, what }] },
   });
-  const { baseUrl } = doubtful.service;
-  const other = new Client({ baseUrl, apiKey: canaryKey, ...patient });
-  onTestFinished(async () => other.close());
+  const other = openClient({ baseUrl: doubtful.service.baseUrl, apiKey: canaryKey, ...patient });
   const interruption = new AbortController();
   const { signal } = interruption;
   const onProgress = ({ stage }: RunProgress): void => {
@@ -555,8 +535,7 @@ it('pays once and gives nothing up while the clock is set on and back by days', 
   let looks = 0;
   const wallNow = (): number => fast.wallNow() + ((looks += 1) % 3) * 86_400_000 - 86_400_000;
   const clock = { ...fast, wallNow };
-  const jumpy = new Client({ baseUrl: service.baseUrl, apiKey: canaryKey, clock });
-  onTestFinished(async () => jumpy.close());
+  const jumpy = openClient({ baseUrl: service.baseUrl, apiKey: canaryKey, clock });
   const options = { client: jumpy, clock };
   await expect(verify({ ...options, maxCredits: 3 })).rejects.toMatchObject({
     code: 'budget_exhausted',
@@ -567,7 +546,7 @@ it('pays once and gives nothing up while the clock is set on and back by days', 
   for (const { times } of batches)
     for (const time of Object.values<string | null | undefined>({ ...times }))
       expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(2 * 86_400_000);
-  await expectPaidOnce();
+  await expectPaidOnce(service, 6);
 });
 
 it('gives email and phone each its own budget', async () => {
@@ -579,7 +558,7 @@ it('gives email and phone each its own budget', async () => {
   await expect(verify({ ...both, maxCredits: 10 }, input)).rejects.toMatchObject({
     code: 'budget_exhausted',
   });
-  expect(await charges()).toHaveLength(5);
+  expect(await paidAddresses(service)).toHaveLength(5);
   await verify({ ...both, maxCredits: 50 }, input);
-  expect(await charges()).toHaveLength(55);
+  expect(await paidAddresses(service)).toHaveLength(55);
 });

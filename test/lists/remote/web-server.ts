@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listen } from '../../client/test-server.js';
 
 export interface WebRequest {
   readonly path: string;
@@ -22,17 +21,7 @@ export async function withWebServer(
     requests.push(request);
     answer(request, response, requests.length);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-  });
-  const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${port}`, requests };
+  return { origin: await listen(server), requests };
 }
 
 export interface ServedList {

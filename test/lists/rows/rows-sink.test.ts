@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  Client,
+  type Client,
   ConfigurationError,
   rowsSink,
   rowsSource,
@@ -9,14 +9,14 @@ import {
   streamRun,
 } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
+import { openClient } from '../../client/test-client.js';
 
 const country = 'US';
 let client: Client;
 
 beforeEach(async () => {
   const { service } = await withService();
-  client = new Client(service);
-  onTestFinished(async () => client.close());
+  client = openClient(service);
 });
 
 async function* lateField(): AsyncGenerator<object> {

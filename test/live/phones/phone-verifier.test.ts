@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   networkEngine,
@@ -9,6 +8,7 @@ import {
 } from '../../../src/service/index.js';
 import { loadOperators } from '../../../src/live/phones/phone-verifier.js';
 import { withService } from '../../service/with-service.js';
+import { listen } from '../../client/test-server.js';
 
 const { signal } = new AbortController();
 const base: NetworkEngineOptions = {
@@ -101,17 +101,7 @@ async function provider(reply: Reply) {
     requests.push(request);
     reply(request, response);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/{digits}?full={number}`;
-  return { url, requests };
+  return { url: `${await listen(server)}/v2/{digits}?full={number}`, requests };
 }
 
 const description = (url: string, more: object = {}) =>

@@ -1,4 +1,4 @@
-import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { createServer, connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { networkEngine, parseProviders } from '../../../src/service/index.js';
 import { ProviderTable, knownProviders } from '../../../src/live/smtp/providers.js';
@@ -7,6 +7,7 @@ import { noUser, type TestExchanger } from './exchanger.js';
 import { verifyLive } from '../mail-servers/lab.js';
 import { a, mx, records, startNameServer } from '../dns/name-server.js';
 import { engineFor, exchangersOf } from './probe.js';
+import { listen } from '../../client/test-server.js';
 
 /** Verdicts of an engine for domains whose only exchanger has a name of a provider. */
 async function askAt(host: string, exchanger: TestExchanger, locals: readonly string[]) {
@@ -152,11 +153,7 @@ async function startProxy(password: string) {
       }
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, wanted };
+  return { address: new URL(await listen(server)).host, wanted };
 }
 
 describe('a way out of this machine', () => {
@@ -164,7 +161,7 @@ describe('a way out of this machine', () => {
     const proxy = await startProxy('secret');
     const rcpt = (to: string) => (to.startsWith('anna@') ? '250 ok' : noUser);
     const [exchanger] = await exchangersOf([{ rcpt }]);
-    const via = { proxy: `socks5://me:secret@127.0.0.1:${proxy.port}` };
+    const via = { proxy: `socks5://me:secret@${proxy.address}` };
     const providers = [{ name: 'others', exchangers: ['*'], via }];
     const engine = await engineFor([exchanger], { providers });
     const verdicts = await verifyLive(engine, ['anna@x1.lab', 'bert@x1.lab']);
@@ -176,7 +173,7 @@ describe('a way out of this machine', () => {
   it('that is refused leaves the address unknown, as nobody could be asked', async () => {
     const proxy = await startProxy('secret');
     const [exchanger] = await exchangersOf([{}]);
-    const via = { proxy: `socks5://me:wrong@127.0.0.1:${proxy.port}` };
+    const via = { proxy: `socks5://me:wrong@${proxy.address}` };
     const providers = [{ name: 'others', exchangers: ['*'], via }];
     const engine = await engineFor([exchanger], { providers });
     const verdicts = await verifyLive(engine, ['anna@x1.lab']);

@@ -5,7 +5,7 @@ import { fileSource } from '../../../../src/index.js';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 
@@ -34,7 +34,7 @@ async function verify(
 ): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), input);
   const all = ['verify', 'list.csv', '-o', output, '--poll-interval', '5', '--country', 'US'];
-  return runInProcess([...all, ...args], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...all, ...args], inFolder(folder, service));
 }
 
 async function read(name: string): Promise<readonly string[]> {
@@ -96,7 +96,7 @@ describe('--columns', () => {
       ['verify', 'sqlite:out.db', '--query', 'select * from verified', '--country', 'US']
         .concat(['-o', 'back.jsonl', '--email', 'mobile', '--columns', 'reason'])
         .concat(['--poll-interval', '5']),
-      { cwd: folder, env: connectTo(service) },
+      inFolder(folder, service),
     );
     expect(back.code, back.stderr).toBe(0);
     expect(await headerOf('back.jsonl')).toEqual([...columns, 'mobile_reason']);
@@ -289,10 +289,10 @@ describe('--split-by verdict', () => {
   it('has the form of the input without it', async () => {
     await writeFile(join(folder, 'in.jsonl'), '{"id":1,"Email":"good1@sluice.test"}\n');
     const args = ['verify', 'in.jsonl', '-o', 'out', '--split-by', 'verdict', '--country', 'US'];
-    const ended = await runInProcess([...args, ...email, '--poll-interval', '5'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const ended = await runInProcess(
+      [...args, ...email, '--poll-interval', '5'],
+      inFolder(folder, service),
+    );
     expect(ended.code, ended.stderr).toBe(0);
     expect(await read('out/valid.jsonl')).toHaveLength(1);
     expect((await stat(join(folder, 'out/wrong.jsonl'))).size).toBe(0);
@@ -359,7 +359,7 @@ describe('--split-by verdict', () => {
   it('does not read a list from one of its own files', async () => {
     await writeFile(join(folder, 'valid.csv'), list);
     const args = ['verify', 'valid.csv', '-o', '.', '--split-by', 'verdict', '--country', 'US'];
-    const ended = await runInProcess([...args, ...email], { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess([...args, ...email], inFolder(folder, service));
     expect(ended.code).toBe(2);
     expect(ended.stderr).toMatch(/valid\.csv/);
   });

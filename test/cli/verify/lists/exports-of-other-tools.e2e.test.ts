@@ -6,7 +6,7 @@ import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 
 const exportsFolder = fileURLToPath(new URL('../../../../examples/exports/', import.meta.url));
@@ -172,10 +172,10 @@ describe('an export of another tool', async () => {
     const folder = await withFolder();
     await cp(join(exportsFolder, name), join(folder, name));
     const command = commands.get(name) ?? [];
-    const ended = await runInProcess([...command, '--poll-interval', '5', '--quiet'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const ended = await runInProcess(
+      [...command, '--poll-interval', '5', '--quiet'],
+      inFolder(folder, service),
+    );
     expect(ended.code, ended.stderr).toBe(0);
     const { header = 1, isFound = false, rows, footer = 0 } = form;
     const unit = name.endsWith('.xlsx') ? 'row' : 'line';

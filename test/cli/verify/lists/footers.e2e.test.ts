@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { eventsOf } from '../../harness/logged-events.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 
@@ -23,10 +23,7 @@ function verify(service: Service, ...more: string[]): ReturnType<typeof runInPro
   const command = ['verify', 'list.csv', '--email', 'Email', '--country', 'US'];
   const quick = ['--batch-size', '10', '--concurrency', '1', '--poll-interval', '5', '--json-log'];
   const output = more.includes('-o') ? [] : ['-o', 'out.csv'];
-  return runInProcess([...command, ...output, ...quick, ...more], {
-    cwd: folder,
-    env: connectTo(service),
-  });
+  return runInProcess([...command, ...output, ...quick, ...more], inFolder(folder, service));
 }
 
 function text(name: string): Promise<string> {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { otherPrograms } from '../../../lists/files/other-programs.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { commandFor, formats, rows } from './rows-in-formats.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { eventsOf } from '../../harness/logged-events.js';
@@ -47,7 +47,7 @@ it('refuses what the output has no form for before anything is sent', async () =
   const folder = await withFolder();
   const { service } = await withService();
   await writeFile(join(folder, 'list.csv'), 'email,email,note\na@sluice.test,b@sluice.test,x\n');
-  const options = { cwd: folder, env: connectTo(service) };
+  const options = inFolder(folder, service);
   const args = ['verify', 'list.csv', '--email', '#1', '--country', 'US', '--prefix', '#1=v'];
   const ended = await runInProcess([...args, '-o', 'out.jsonl'], options);
   expect(ended.code).toBe(2);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { otherPrograms } from '../../../lists/files/other-programs.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { killBehind } from '../../harness/run-sluice.js';
 import { commandFor, formats, rows } from './rows-in-formats.js';
 import { runInProcess } from '../../harness/run-in-process.js';
@@ -17,7 +17,7 @@ it.each(
 )('from a file of %s to another, killed: goes on and pays once', async (format, writes) => {
   const folder = await withFolder();
   const { service } = await withService({ parseDelayMs: 20, verifyDelayMs: 30 });
-  const options = { cwd: folder, env: connectTo(service) };
+  const options = inFolder(folder, service);
   await writeFile(join(folder, `list.${format}`), await otherPrograms[format].write(rows));
   const command = commandFor(`list.${format}`, `out.${format}`, format);
   const args = [...command, '--batch-size', '16', '--poll-interval', '10'];

@@ -5,7 +5,7 @@ import type { Estimate, Summary } from '../../../../src/index.js';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
@@ -19,10 +19,10 @@ beforeEach(async () => {
 
 async function verify(list: string, ...more: string[]): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), list);
-  return runInProcess(['verify', 'list.csv', '--country', 'DE', '--poll-interval', '5', ...more], {
-    cwd: folder,
-    env: connectTo(service),
-  });
+  return runInProcess(
+    ['verify', 'list.csv', '--country', 'DE', '--poll-interval', '5', ...more],
+    inFolder(folder, service),
+  );
 }
 
 async function columnOf(name: string, file = 'out.csv'): Promise<readonly string[]> {
@@ -273,7 +273,7 @@ describe('national numbers of two countries', () => {
     await writeFile(join(folder, 'list.csv'), `email,phone,land\n${american}`);
     const ended = await runInProcess(
       ['verify', 'list.csv', ...options, '--country-column', 'land', '--country', 'US'],
-      { cwd: folder, env: connectTo(service) },
+      inFolder(folder, service),
     );
     expect(ended.code, ended.stderr).toBe(0);
     expect(codedOf(ended, 'numbers_do_not_fit')).toMatchObject([

@@ -7,7 +7,7 @@ import { fileSink, fileSource } from '../../../../src/index.js';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { csvRows } from '../../harness/csv-cells.js';
 import { eventsOf } from '../../harness/logged-events.js';
@@ -70,7 +70,7 @@ describe('several inputs', () => {
       await writeFile(inLists('c.csv'), 'ID,email\n3,good1@sluice.test\n');
       const more = ['-o', output, '--columns', 'valid'];
       const args = ['verify', 'lists', ...settings.split(' '), ...more];
-      const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
+      const ended = await runInProcess(args, inFolder(folder, service));
       expect(ended.code, ended.stderr).toBe(0);
       const rows = (await readFile(join(folder, output), 'utf8')).trimEnd().split('\n');
       expect(rows).toEqual(
@@ -152,12 +152,9 @@ describe('several inputs', () => {
     await book.xlsx.writeFile(inLists('book.xlsx'));
     const rest = ['--sheet', 'all', '--max-credits', '15', '-o', 'out.xlsx'];
     const args = ['verify', 'lists/book.xlsx', ...settings.split(' '), ...rest];
-    const planned = await runInProcess([...args, '--dry-run'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const planned = await runInProcess([...args, '--dry-run'], inFolder(folder, service));
     expect(eventsOf(planned, 'estimate')).toMatchObject([{ email: { credits: 15 } }]);
-    const { code, stderr } = await runInProcess(args, { cwd: folder, env: connectTo(service) });
+    const { code, stderr } = await runInProcess(args, inFolder(folder, service));
     expect(code, stderr).toBe(0);
     expect(await chargesOf(service)).toHaveLength(15);
     const written = new ExcelJS.Workbook();
@@ -341,10 +338,10 @@ describe('a run over several inputs that was stopped', () => {
     await writeLists();
     const { service } = await withService();
     const args = ['verify', 'lists/*.csv', ...settings.split(' '), '-o', 'out.csv'];
-    const killed = startSluice([...args, '--verbose', '--max-credits', '20'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const killed = startSluice(
+      [...args, '--verbose', '--max-credits', '20'],
+      inFolder(folder, service),
+    );
     await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
     await killed.ended;

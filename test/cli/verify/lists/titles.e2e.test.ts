@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { runInProcess, type EndedHere } from '../../harness/run-in-process.js';
 import { eventsOf } from '../../harness/logged-events.js';
@@ -26,10 +26,7 @@ function verify(service: Service, ...more: string[]): Promise<EndedHere> {
   const command = ['verify', 'list.csv', '--email', 'Email', '--country', 'US'];
   const quick = ['--batch-size', '10', '--concurrency', '1', '--poll-interval', '5', '--quiet'];
   const output = more.includes('-o') ? [] : ['-o', 'out.csv'];
-  return runInProcess([...command, ...output, ...quick, ...more], {
-    cwd: folder,
-    env: connectTo(service),
-  });
+  return runInProcess([...command, ...output, ...quick, ...more], inFolder(folder, service));
 }
 
 function text(name: string): Promise<string> {
@@ -141,10 +138,10 @@ describe('a .txt output', () => {
     expect(tabs.code, tabs.stderr).toBe(0);
     const args = ['--email', 'Email', '--country', 'US', '--poll-interval', '5', '--quiet'];
     for (const output of ['out.txt', 'other.csv']) {
-      const ended = await runInProcess(['verify', 'list.txt', ...args, '-o', output], {
-        cwd: folder,
-        env: connectTo(service),
-      });
+      const ended = await runInProcess(
+        ['verify', 'list.txt', ...args, '-o', output],
+        inFolder(folder, service),
+      );
       expect(ended).toMatchObject({ code: 0, stderr: '' });
     }
     expect((await text('out.txt')).startsWith('Name\tEmail\tCity\tEmail_verification\t')).toBe(

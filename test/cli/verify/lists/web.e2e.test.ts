@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { serveList, withWebServer } from '../../../lists/remote/web-server.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { csvRows, expectCellsKept } from '../../harness/csv-cells.js';
 import { runInProcess } from '../../harness/run-in-process.js';
@@ -28,7 +28,7 @@ describe('a list on a web server', () => {
     const web = await withWebServer(serveList({ content: () => list, etag: () => etag }));
     const { service } = await withService();
     const args = ['verify', `${web.origin}/list.csv`, ...settings.split(' ')];
-    const options = { cwd: folder, env: connectTo(service) };
+    const options = inFolder(folder, service);
     const killed = startSluice([...args, '--verbose'], options);
     await killed.printed(/: verifying/);
     killed.child.kill('SIGKILL');
@@ -65,7 +65,7 @@ describe('a list on a web server', () => {
       const { service } = await withService();
       const more = ['--on-change', 'stop'];
       const args = ['verify', `${web.origin}/list.csv`, ...settings.split(' '), ...more];
-      const options = { cwd: folder, env: connectTo(service) };
+      const options = inFolder(folder, service);
       if (maxCode === 5) {
         expect((await runInProcess([...args, '--max-credits', '20'], options)).code).toBe(5);
         content = changed;

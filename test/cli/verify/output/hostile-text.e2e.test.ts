@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Command } from '../../../../src/cli/command.js';
 import { commands } from '../../../../src/cli/commands.js';
 import { withFolder, withService } from '../../../service/with-service.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { startFront, type Front } from '../../harness/front.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { runSluice, type Ended } from '../../harness/run-sluice.js';
@@ -41,7 +41,7 @@ function expectHarmless({ stdout, stderr }: Ended): string {
 }
 
 async function sluice(...args: string[]): Promise<Ended> {
-  const ended = await runInProcess(args, { cwd: folder, env: connectTo(front) });
+  const ended = await runInProcess(args, inFolder(folder, front));
   expectHarmless(ended);
   return ended;
 }
@@ -270,7 +270,7 @@ describe('what is printed', () => {
   it('steers no terminal from a process of its own, by its raw bytes', async () => {
     await mkdir(join(folder, hostile));
     const args = ['verify', hostile, '--email', hostile, '--country', 'US'];
-    const ended = await runSluice(args, { cwd: folder, env: connectTo(front) });
+    const ended = await runSluice(args, inFolder(folder, front));
     expect(expectHarmless(ended)).toContain('\\u202egnp.');
     // What happened, and the verdict.
     expect(ended.stderr.trimEnd().split('\n')).toHaveLength(2);

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -12,23 +11,18 @@ import {
   exampleReport,
   exampleSummary,
 } from '../../../report/page/example-report.js';
+import { withFolder } from '../../../service/with-service.js';
 
 const evil = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
 const browser = useBrowser();
-
-async function folderFor(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-report-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Opens a report as a file, as people do; whatever the browser complains of is kept. */
 async function opened(
   context: Parameters<Browser['newPage']>[0],
   input = evil,
 ): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> {
-  const path = join(await folderFor(), 'report.html');
+  const path = join(await withFolder(), 'report.html');
   const reasons = {
     contains_comma: 12,
     scientific_notation: 8,
@@ -143,7 +137,7 @@ describe('sluice verify --report', () => {
   const list = 'id,email\n1,good@sluice.test\n2,\n3,ada@example.com\n';
 
   it('writes the page when the output stands', async () => {
-    const cwd = await folderFor();
+    const cwd = await withFolder();
     await writeFile(join(cwd, 'list.csv'), list);
     const args = [...line, '--report', 'report.html'];
     expect(await runInProcess(args, { cwd })).toMatchObject({ code: 0, stderr: '' });
@@ -159,7 +153,7 @@ describe('sluice verify --report', () => {
   });
 
   it('writes one of a run that streams, too', async () => {
-    const cwd = await folderFor();
+    const cwd = await withFolder();
     await writeFile(join(cwd, 'list.csv'), list);
     const args = [...line.slice(0, -2), '--report', 'report.html'];
     expect(await runInProcess(args, { cwd })).toMatchObject({ code: 0 });
@@ -169,7 +163,7 @@ describe('sluice verify --report', () => {
   it.each(['list.csv', 'out.csv', './out.csv', '-', 'missing/report.html'])(
     'refuses to be %s before anything is read',
     async (path) => {
-      const cwd = await folderFor();
+      const cwd = await withFolder();
       await writeFile(join(cwd, 'list.csv'), list);
       const { code, stderr } = await runInProcess([...line, '--report', path], { cwd });
       expect({ code, stderr }).toEqual({

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../../src/cli/commands.js';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { type LoggedEvent, parseLog } from '../../harness/logged-events.js';
 import { answerInProcess, runInProcess } from '../../harness/run-in-process.js';
 import { startSluice } from '../../harness/run-sluice.js';
@@ -98,10 +98,7 @@ describe('--json-log', () => {
   );
 
   it('has what abandon, and the single requests of a local service, have to say', async () => {
-    await runInProcess([...verify, ...toFile, '--detach'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    await runInProcess([...verify, ...toFile, '--detach'], inFolder(folder, service));
     const abandoned = await eventsOf(['abandon', 'out.csv.sluice', '--yes', '--json-log']);
     expect(names(abandoned.events)).toContain('abandoned');
     const single = [

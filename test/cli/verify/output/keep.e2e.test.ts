@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
@@ -31,7 +31,7 @@ const list = [
 async function verify(args: readonly string[], input = list): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), input);
   const all = ['verify', 'list.csv', '-o', 'out.csv', '--poll-interval', '5', ...args];
-  return runInProcess(all, { cwd: folder, env: connectTo(service) });
+  return runInProcess(all, inFolder(folder, service));
 }
 
 async function read(name: string): Promise<readonly string[]> {
@@ -169,7 +169,7 @@ describe('--keep and --rejects', () => {
     await writeFile(join(folder, 'list.csv'), list);
     const ended = await runInProcess(
       ['verify', 'list.csv', ...email, '--keep', 'valid', '--rejects', 'rejects.jsonl'],
-      { cwd: folder, env: connectTo(service) },
+      inFolder(folder, service),
     );
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stdout.toString().trim().split('\n')).toHaveLength(4);
@@ -195,10 +195,10 @@ describe('--keep and --rejects', () => {
     }
     const phones = ['--phone', 'mobile', '--country', 'US', '--keep-quality', 'good'];
     expect((await verify(phones)).stderr).toMatch(/--keep-quality/);
-    const streamed = await runInProcess(['verify', 'list.csv', ...email, '--max-unknown', '5'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const streamed = await runInProcess(
+      ['verify', 'list.csv', ...email, '--max-unknown', '5'],
+      inFolder(folder, service),
+    );
     expect(streamed.code).toBe(2);
     expect(requests).toEqual([]);
   });
@@ -427,10 +427,10 @@ describe('--unique', () => {
   it('goes with --split-by, and with an output that streams', async () => {
     await writeFile(join(folder, 'list.csv'), people);
     const run = async (...args: string[]): Promise<EndedHere> =>
-      runInProcess(['verify', '--unique', 'list.csv', ...email, '--poll-interval', '5', ...args], {
-        cwd: folder,
-        env: connectTo(service),
-      });
+      runInProcess(
+        ['verify', '--unique', 'list.csv', ...email, '--poll-interval', '5', ...args],
+        inFolder(folder, service),
+      );
     await run('--split-by', 'verdict', '-o', 'by');
     expect(await ids('by/valid.csv')).toEqual(['1']);
     expect(await ids('by/wrong.csv')).toEqual(['2']);

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, it, test } from 'vitest';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { csvCells } from '../../harness/csv-cells.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { startSluice } from '../../harness/run-sluice.js';
@@ -31,7 +31,7 @@ async function withList(): Promise<string> {
 it('leaves all of a folder of parts or nothing when it is killed, pays once and goes on', async () => {
   const cwd = await withList();
   const { service } = await withService();
-  const options = { cwd, env: connectTo(service) };
+  const options = inFolder(cwd, service);
   const args = ['verify', 'list.csv', '-o', 'parts/', '--part-size', '1MB', '--verbose', ...common];
   for (const moment of [/: launching,/, /exported,/, /wrote/]) {
     const running = startSluice(args, options);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { withFolder, withService } from '../../../service/with-service.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { filesBelow } from '../../harness/files-below.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 
@@ -33,10 +33,10 @@ it.each(
     });
     const args = ['verify', 'list.csv', '-o', 'out.csv', '--summary', 'summary.json'];
     const bounds = ['--give-up-after', '0.2', '--batch-deadline', '0.0001', '--json-log'];
-    const ended = await runInProcess([...args, ...columns, '--report', 'report.html', ...bounds], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const ended = await runInProcess(
+      [...args, ...columns, '--report', 'report.html', ...bounds],
+      inFolder(folder, service),
+    );
     const printed = ended.stderr + ended.stdout.toString();
     for (const secret of ['canary', 'sluice.test', ...phoneForms])
       expect(printed).not.toContain(secret);

@@ -7,7 +7,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { askSqlite } from '../../../lists/sql/sqlite/ask-sqlite.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { startFront } from '../../harness/front.js';
 import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
@@ -35,7 +35,7 @@ function verify(
   options: readonly string[] = [],
   to: { readonly baseUrl: string; readonly apiKey: string } = service,
 ): Promise<EndedHere> {
-  return runInProcess([...command, ...options], { cwd: folder, env: connectTo(to) });
+  return runInProcess([...command, ...options], inFolder(folder, to));
 }
 
 /** What the summary says, which has the published form, and the report without its tags. */
@@ -94,7 +94,7 @@ describe('a run that stops', () => {
     const into = ['-o', 'sqlite:crm.db', '--into', 'people', '--key', 'id', '--max-credits', '0'];
     const query = ['sqlite:crm.db', '--query', 'SELECT id, email FROM people'];
     const line = ['verify', ...query, '--email', 'email', '--country', 'US', ...into];
-    const ended = await runInProcess(line, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(line, inFolder(folder, service));
     expect(ended.code, ended.stderr).toBe(5);
     expect(eventsOf(ended, 'stopped_verdict')).toMatchObject([
       { input: 'people in sqlite:crm.db' },
@@ -119,7 +119,7 @@ describe('a run that stops', () => {
 
   it('says that nothing was paid where nothing was there to send', async () => {
     const absent = command.with(1, 'absent.csv');
-    const ended = await runInProcess(absent, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(absent, inFolder(folder, service));
     expect(ended.code).toBe(6);
     expect((await written()).summary.credits.email).toMatchObject({ spent: 0, net: 0 });
   });
@@ -153,7 +153,7 @@ describe('a run that stops', () => {
     });
     // What was paid is known, even where this night has come to nothing.
     const missing = command.with(1, 'missing.csv');
-    const ended = await runInProcess(missing, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(missing, inFolder(folder, service));
     expect(ended.code).toBe(6);
     expect((await written()).summary).toMatchObject({
       exit_code: 6,
@@ -171,17 +171,17 @@ describe('a run that stops', () => {
 
   it('has none of another night when it is killed', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
-    const running = startSluice([...command, '--verbose'], { cwd: folder, env: connectTo(slow) });
+    const running = startSluice([...command, '--verbose'], inFolder(folder, slow));
     await running.printed(/: verifying/);
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
     expect(existsSync(join(folder, 'report.html'))).toBe(false);
     running.child.kill('SIGKILL');
     await running.ended;
 
-    const again = startSluice([...command, '--json-log'], { cwd: folder, env: connectTo(slow) });
+    const again = startSluice([...command, '--json-log'], inFolder(folder, slow));
     await again.printed(/"event":"going_on"/);
     // Another process has nothing to write about this run as long as it goes on.
-    const locked = await runInProcess(command, { cwd: folder, env: connectTo(slow) });
+    const locked = await runInProcess(command, inFolder(folder, slow));
     expect(locked.code).toBe(2);
     expect(locked.stderr).toContain('[state_locked]');
     again.child.kill('SIGTERM');
@@ -198,10 +198,7 @@ describe('a run that stops', () => {
 
   it('leaves the reports of a process that is about to end, and not those of another night', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
-    const holder = startSluice([...verifyByTens, '--verbose'], {
-      cwd: folder,
-      env: connectTo(slow),
-    });
+    const holder = startSluice([...verifyByTens, '--verbose'], inFolder(folder, slow));
     await holder.printed(/: verifying/);
     const refused = async (): Promise<unknown> => {
       const { code } = await verify([], slow);
@@ -221,17 +218,14 @@ describe('a run that stops', () => {
   it('leaves the reports to the process that has the history', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
     const history = ['--history', 'all.history'];
-    const holder = startSluice([...command, ...history, '--verbose'], {
-      cwd: folder,
-      env: connectTo(slow),
-    });
+    const holder = startSluice([...command, ...history, '--verbose'], inFolder(folder, slow));
     await holder.printed(/: verifying/);
     expect((await verify(history, slow)).stderr).toContain('[state_locked]');
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
     // The reports of another list are its own.
     const other = ['verify', 'list.csv', '--email', 'email', '--country', 'DE', '-o', 'other.csv'];
     const args = [...other, ...history, '--summary', 'other.json'];
-    const refused = await runInProcess(args, { cwd: folder, env: connectTo(slow) });
+    const refused = await runInProcess(args, inFolder(folder, slow));
     expect(refused.code).toBe(2);
     expect(JSON.parse(await readFile(join(folder, 'other.json'), 'utf8'))).toMatchObject({
       reason: 'state_locked',
@@ -250,7 +244,7 @@ describe('a run that stops', () => {
       return undefined;
     });
     const args = [...verifyByTens, '--summary', join(apart, 's.json'), '--max-credits', '20'];
-    const ended = await runInProcess(args, { cwd: folder, env: connectTo(front) });
+    const ended = await runInProcess(args, inFolder(folder, front));
     expect(ended.code).toBe(5);
     expect(ended.stderr).toContain('reports');
     expect(eventsOf(ended, 'so_far')).toMatchObject([{ done: 2, batches: 3, email_credits: 20 }]);

@@ -5,7 +5,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { otherPrograms } from '../../../lists/files/other-programs.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { codedOf, parseLog } from '../../harness/logged-events.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import type { Ended } from '../../harness/run-sluice.js';
@@ -21,7 +21,7 @@ const command =
   'verify list.csv --email email --phone tel --country US --columns valid --split-cells --poll-interval 5';
 
 async function verify(...args: string[]): Promise<Ended> {
-  return runInProcess([...command.split(' '), ...args], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...command.split(' '), ...args], inFolder(folder, service));
 }
 
 /** Neither quotes nor bytes of rows that are not split change. */
@@ -103,7 +103,7 @@ it.each(['jsonl', 'parquet'] as const)(
     ];
     await writeFile(join(folder, 'lists'), await write(rows));
     const command = `verify lists --email mails --country US --columns valid --split-cells --poll-interval 5 --input-format ${format} -o out.${format}`;
-    const surroundings = { cwd: folder, env: connectTo(service) };
+    const surroundings = inFolder(folder, service);
     const ended = await runInProcess([...command.split(' '), '--split-cells'], surroundings);
     expect(ended.code, ended.stderr).toBe(0);
     const written = await read(await readFile(join(folder, `out.${format}`)));
@@ -126,7 +126,7 @@ it('--split-cells keeps the objects of JSON lines', async () => {
   ];
   await writeFile(join(folder, 'list.jsonl'), lines.map((line) => `${line}\n`).join(''));
   const command = `verify list.jsonl --email person.mail --country US --columns valid --split-cells --poll-interval 5 -o out.jsonl`;
-  const surroundings = { cwd: folder, env: connectTo(service) };
+  const surroundings = inFolder(folder, service);
   const ended = await runInProcess(command.split(' '), surroundings);
   expect(ended.code, ended.stderr).toBe(0);
   const valid = '"person.mail_valid":true';

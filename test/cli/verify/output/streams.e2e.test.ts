@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Summary } from '../../../../src/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { csvRows, expectCellsKept, expectInputKept } from '../../harness/csv-cells.js';
 import { runInProcess } from '../../harness/run-in-process.js';
@@ -89,7 +89,7 @@ describe('standard input and output', () => {
     await writeFile(join(folder, 'list.csv'), listOf(3000));
     const { stdout, stderr } = await runShell(
       `sluice verify list.csv ${columns.join(' ')} --batch-size 100 --concurrency 1 --json-log | head -1; echo "\${PIPESTATUS[@]}"`,
-      { cwd: folder, env: connectTo(service) },
+      inFolder(folder, service),
     );
     expect(stdout.toString()).toMatch(/^id,email,notes,email_verification.*\n6 0\n$/);
     const events = parseLog(stderr);
@@ -119,7 +119,7 @@ describe('standard input and output', () => {
       }[end];
       const ended = await runShell(
         `sluice verify ${input} ${columns.join(' ')} --output-format ${format} ${to}`,
-        { cwd: folder, env: connectTo(service) },
+        inFolder(folder, service),
       );
       expect(ended.code, ended.stderr).toBe(6);
       const messages = ended.stderr.match(/^sluice: cannot write standard output: .*$/gm);
@@ -144,7 +144,7 @@ describe('standard input and output', () => {
     const { service } = await withService();
     await writeFile(join(folder, 'list.csv'), listOf(3));
     const args = ['verify', 'list.csv', ...columns, '-o', 'out.csv', '--quiet', '--summary', '-'];
-    const options = { cwd: folder, env: connectTo(service) };
+    const options = inFolder(folder, service);
     const { stdout, stderr } = await runShell(
       `sluice ${args.join(' ')} | true; echo "\${PIPESTATUS[0]}"`,
       options,
@@ -175,7 +175,7 @@ describe('standard input and output', () => {
     const { service } = await withService({ verifyDelayMs: 50 });
     await writeFile(join(folder, 'list.csv'), listOf(30));
     const args = ['verify', 'list.csv', ...columns, '--state', 'run', '--batch-size', '10'];
-    const options = { cwd: folder, env: connectTo(service) };
+    const options = inFolder(folder, service);
 
     const killed = startSluice([...args, '--verbose'], options);
     await killed.printed(/: verifying/);
@@ -248,7 +248,7 @@ describe('what is said', () => {
     const run = (summary: string): ReturnType<typeof runInProcess> =>
       runInProcess(
         ['verify', 'list.csv', ...columns, '-o', 'out.csv', '--summary', summary, '--quiet'],
-        { cwd: folder, env: connectTo(service) },
+        inFolder(folder, service),
       );
 
     const reports = await run('-');

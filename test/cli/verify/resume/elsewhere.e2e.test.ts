@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createService } from '../../../../src/service/index.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { eventsOf } from '../../harness/logged-events.js';
 
@@ -20,10 +20,10 @@ async function makeList() {
   const input = join(folder, 'list.csv');
   await writeFile(input, 'id,email\n1,good1@sluice.test\n2,bad2@sluice.test\n');
   const verify = (...args: readonly string[]) =>
-    runInProcess(['verify', input, '--email', 'email', '--country', 'US', ...args], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    runInProcess(
+      ['verify', input, '--email', 'email', '--country', 'US', ...args],
+      inFolder(folder, service),
+    );
   return { folder, service, verify };
 }
 

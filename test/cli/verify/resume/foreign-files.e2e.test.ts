@@ -17,7 +17,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { replaceByStrangers, strangersFolder } from '../../../platform/strangers.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { eventsOf } from '../../harness/logged-events.js';
@@ -37,7 +37,7 @@ const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-
 const quick = ['--poll-interval', '5', '--quiet'];
 
 function verify(service: Service, ...more: string[]): Promise<EndedHere> {
-  return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...command, ...quick, ...more], inFolder(folder, service));
 }
 
 /** A state directory as a run leaves it that was stopped before it paid. */

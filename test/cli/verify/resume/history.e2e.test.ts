@@ -3,9 +3,15 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { History } from '../../../../src/engine/history/history.js';
-import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
+import {
+  ServiceClock,
+  withFolder,
+  withService,
+  paidAddresses,
+  expectPaidOnce,
+} from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { startSluice } from '../../harness/run-sluice.js';
@@ -25,7 +31,7 @@ const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-
 const quick = ['--batch-size', '10', '--poll-interval', '5', '--history', 'history'];
 
 function verify(service: Service, ...more: string[]): Promise<EndedHere> {
-  return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...command, ...quick, ...more], inFolder(folder, service));
 }
 
 describe('--history', () => {
@@ -77,10 +83,7 @@ describe('--history', () => {
       expect(code, stderr).toBe(2);
       expect(stderr).toMatch(message);
     }
-    const alone = await runInProcess([...command, '--max-age', '3'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const alone = await runInProcess([...command, '--max-age', '3'], inFolder(folder, service));
     expect(alone).toMatchObject({ code: 2 });
     expect(alone.stderr).toContain('--history');
     expect(requests).toEqual([]);
@@ -157,7 +160,7 @@ describe('--history', () => {
     expect((await verify(service)).code).toBe(0);
     const streamed = await runInProcess(
       ['verify', 'list.csv', '--email', 'email', '--country', 'US', ...quick],
-      { cwd: folder, env: connectTo(service) },
+      inFolder(folder, service),
     );
     expect(streamed.code, streamed.stderr).toBe(0);
     expect(streamed.stdout.toString()).toBe(await readFile(join(folder, 'out.csv'), 'utf8'));
@@ -178,17 +181,12 @@ describe('what the run of another list has launched', () => {
       '-o',
       'other.out.csv',
     ];
-    return runInProcess([...args, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+    return runInProcess([...args, ...quick, ...more], inFolder(folder, service));
   }
   async function twoLists(): Promise<void> {
     await list(40);
     const rows = Array.from({ length: 20 }, (_, at) => `good${at + 30}@sluice.test\n`);
     await writeFile(join(folder, 'other.csv'), `email\n${rows.join('')}`);
-  }
-  async function expectPaidOnce(service: Service, addresses: number): Promise<void> {
-    const paid = (await chargesOf(service)).map(({ address }) => address);
-    expect(new Set(paid).size).toBe(paid.length);
-    expect(paid).toHaveLength(addresses);
   }
   const found = (ended: EndedHere, code = 'launched_elsewhere'): readonly object[] =>
     eventsOf(ended, 'notice').filter((event) => event['code'] === code);
@@ -230,10 +228,10 @@ describe('what the run of another list has launched', () => {
     });
     for (const request of [4, 8, 12, 16]) {
       left = request;
-      const running = startSluice([...command, ...quick, '--concurrency', '2'], {
-        cwd: folder,
-        env: connectTo(service),
-      });
+      const running = startSluice(
+        [...command, ...quick, '--concurrency', '2'],
+        inFolder(folder, service),
+      );
       kill = () => running.child.kill('SIGKILL');
       await running.ended;
       left = Infinity;
@@ -289,7 +287,7 @@ describe('what the run of another list has launched', () => {
       countRequests(service, (request) => {
         if (/^POST .*\/batch\/./.test(request)) kill();
       });
-      const running = startSluice([...command, ...quick], { cwd: folder, env: connectTo(service) });
+      const running = startSluice([...command, ...quick], inFolder(folder, service));
       kill = () => running.child.kill('SIGKILL');
       expect((await running.ended).code).toBeNull();
       expect((await other(service)).code).toBe(0);
@@ -382,8 +380,7 @@ describe('what the run of another list has launched', () => {
     expect(found(beside, 'launched_elsewhere_lost')).toMatchObject([{ addresses: 5, why: 'gone' }]);
     const rest = await as('one', ...ends('list'), '-o', 'third.csv');
     expect(rest.code, rest.stderr).toBe(0);
-    const paid: string[] = [];
-    for await (const { address } of service.ledger()) paid.push(address);
+    const paid = await paidAddresses(service);
     // The five that both accounts needed.
     expect(paid).toHaveLength(50);
     expect(new Set(paid).size).toBe(45);
@@ -394,7 +391,7 @@ describe('what the run of another list has launched', () => {
     await twoLists();
     expect((await verify(service, '--detach')).code).toBe(75);
     const abandon = ['abandon', 'out.csv.sluice', '--yes'];
-    const abandoned = await runInProcess(abandon, { cwd: folder, env: connectTo(service) });
+    const abandoned = await runInProcess(abandon, inFolder(folder, service));
     expect(abandoned.code, abandoned.stderr).toBe(0);
     expect((await verify(service)).code).toBe(0);
     await expectPaidOnce(service, 40);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { type Ended, killBehind, runSluice } from '../../harness/run-sluice.js';
 
 /** Sixty rows of three batch groups in eight batches, with duplicates and cells that cannot be lines. */
@@ -86,7 +86,7 @@ const writesToKillBehind = [1, 1, 2, 1, 3, 5, 2, 4];
 it('pays once and writes the same bytes, killed again and again', async () => {
   const folder = await begin();
   const { service } = await withService({ parseDelayMs: 20, verifyDelayMs: 30 });
-  const options = { cwd: folder, env: connectTo(service) };
+  const options = inFolder(folder, service);
   const reference = await undisturbed();
 
   const kills = await toEnd(folder, async (killed) => {

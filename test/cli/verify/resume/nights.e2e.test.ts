@@ -12,7 +12,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { daysLater } from '../../../engine/history/nightly.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { codedOf, eventsOf, parseLog } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 
@@ -33,7 +33,7 @@ const command =
   'verify list.csv --email email --country US -o out.csv --poll-interval 5 --history history';
 
 async function night(service: Service, ...more: string[]): Promise<EndedHere> {
-  return runInProcess([...command.split(' '), ...more], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...command.split(' '), ...more], inFolder(folder, service));
 }
 
 it('compares each night with the ones before, and warns of a share that has moved oddly', async () => {
@@ -122,7 +122,7 @@ describe('a list that has lost its rows', () => {
     const { service } = await withService();
     const args = [...command.replace(' --history history', '').split(' '), '--summary', 's.json'];
     const verify = async (...more: string[]): Promise<EndedHere> =>
-      runInProcess([...args, ...more], { cwd: folder, env: connectTo(service) });
+      runInProcess([...args, ...more], inFolder(folder, service));
     await list(names('good', 3));
     expect((await verify()).events.map(({ severity }) => severity)).not.toContain('warning');
     await list([]);

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { csvRows, expectCellsKept, expectInputKept } from '../../harness/csv-cells.js';
 import { answerInProcess, runInProcess, type EndedHere } from '../../harness/run-in-process.js';
@@ -69,7 +69,7 @@ describe('the same command again', () => {
     await leaveUnfinished(service);
     const before = await chargesOf(service);
     await writeFile(input, listOf(rows + 2).replace(/(0,.*\n)(1,.*\n)/, '$2'));
-    const ended = await runInProcess(command, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(command, inFolder(folder, service));
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.events.slice(0, 2)).toMatchObject([
       { event: 'going_on' },
@@ -142,10 +142,7 @@ describe('the same command again', () => {
     ];
     for (const [changed, args, trouble] of changes) {
       await writeFile(input, changed);
-      const ended = await runInProcess(args.length > 0 ? args : command, {
-        cwd: folder,
-        env: connectTo(service),
-      });
+      const ended = await runInProcess(args.length > 0 ? args : command, inFolder(folder, service));
       expect(ended.code, ended.stderr).toBe(2);
       expect(ended.stderr).toMatch(trouble);
       for (const way of ['--on-change carry', '--fresh']) {
@@ -196,7 +193,7 @@ describe('the same command again', () => {
     await leaveUnfinished(service);
     const args = command.with(1, input).with(command.indexOf('out.csv'), join(folder, 'out.csv'));
     const more = ['--prefix', 'email=x', '--provenance', '--on-change', 'stop'];
-    const ended = await runInProcess([...args, ...more], { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess([...args, ...more], inFolder(folder, service));
     expect(ended.stderr).not.toContain('has changed');
     await expectDone(service, ended);
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('x_verification');
@@ -215,7 +212,7 @@ describe('the same command again', () => {
       'summary.json',
     ];
     const args = command.with(command.indexOf('--concurrency') + 1, '3');
-    const ended = await runInProcess([...args, ...more], { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess([...args, ...more], inFolder(folder, service));
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(await chargesOf(service)).toHaveLength(rows);
   });
@@ -244,7 +241,7 @@ describe('the same command again', () => {
   it('takes what is piped tonight for the list, and the list on disk where nothing is piped', async () => {
     const { service } = await withService();
     const args = command.with(1, '-');
-    const options = { cwd: folder, env: connectTo(service) };
+    const options = inFolder(folder, service);
     const pipe = (list: string, ...more: string[]): Promise<EndedHere> =>
       runInProcess([...args, ...more], { ...options, input: list });
     expect((await pipe(listOf(rows), '--max-credits', '20')).code).toBe(5);
@@ -264,7 +261,7 @@ describe('the same command again', () => {
   it('goes on with what is piped by now after a kill behind its output', async () => {
     const { service } = await withService();
     const args = command.with(1, '-');
-    const options = { cwd: folder, env: connectTo(service) };
+    const options = inFolder(folder, service);
     const full = ['--summary', '/dev/full'];
     const untold = await runInProcess([...args, ...full], { ...options, input: listOf(rows) });
     expect(untold.code).toBe(6);
@@ -335,10 +332,7 @@ describe('two processes', () => {
 
 /** Starts the command and waits until its first batch is being verified. */
 async function begun(service: Service): Promise<Running> {
-  const running = startSluice([...command, '--verbose'], {
-    cwd: folder,
-    env: connectTo(service),
-  });
+  const running = startSluice([...command, '--verbose'], inFolder(folder, service));
   await running.printed(/read 30 rows/);
   while ((await chargesOf(service)).length === 0) await pause();
   return running;
@@ -359,10 +353,7 @@ describe('a list that changes over nights, each of which is killed', () => {
     const { service } = await withService({ verifyDelayMs: 200 });
     let list = listOf(rows);
     for (let night = 1; night <= 3; night += 1) {
-      const running = startSluice([...command, '--verbose'], {
-        cwd: folder,
-        env: connectTo(service),
-      });
+      const running = startSluice([...command, '--verbose'], inFolder(folder, service));
       await running.printed(night === 1 ? /: verifying/ : /changed since|: verifying/);
       running.child.kill('SIGKILL');
       await running.ended;
@@ -400,10 +391,10 @@ describe('signals', () => {
   it('calls no credits spent whose launch had no answer', async () => {
     const hanging = { operation: 'launchBatch' as const, what: { hang: true as const } };
     const { service } = await withService({ faults: { faults: [hanging] } });
-    const running = startSluice([...command, '--json-log', '--summary', 'doubt.json'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const running = startSluice(
+      [...command, '--json-log', '--summary', 'doubt.json'],
+      inFolder(folder, service),
+    );
     await running.printed(/"stage":"launching"/);
     running.child.kill('SIGINT');
     const { code, stderr } = await running.ended;

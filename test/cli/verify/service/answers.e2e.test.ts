@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../../../src/index.js';
 import { withService } from '../../../service/with-service.js';
 import { chargesOf, expectChargedOnce } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { csvRows, expectInputKept } from '../../harness/csv-cells.js';
 import { startFront, type Instead } from '../../harness/front.js';
@@ -24,7 +24,7 @@ async function verify(
   service: { readonly baseUrl: string; readonly apiKey: string },
   ...more: string[]
 ): Promise<EndedHere> {
-  return runInProcess([...command, ...more], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...command, ...more], inFolder(folder, service));
 }
 
 async function readSummary(): Promise<Summary> {

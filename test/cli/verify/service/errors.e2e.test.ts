@@ -2,7 +2,7 @@ import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withFolder, withService } from '../../../service/with-service.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { eventsOf } from '../../harness/logged-events.js';
@@ -154,7 +154,7 @@ describe('what cannot be done is reported before anything is sent', () => {
   ])('%s: exit %i', async (_name, code, text, args) => {
     const { service } = await withService();
     const requests = countRequests(service);
-    const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(args, inFolder(folder, service));
     expectError(ended, text);
     expect(ended).toMatchObject({ code, stdout: Buffer.alloc(0) });
     expect(ended.stderr).not.toContain(service.apiKey);
@@ -264,10 +264,7 @@ describe('options', () => {
     const { service } = await withService();
     const requests = countRequests(service);
     for (const value of values) {
-      const ended = await runInProcess([...toFile, `${name}=${value}`], {
-        cwd: folder,
-        env: connectTo(service),
-      });
+      const ended = await runInProcess([...toFile, `${name}=${value}`], inFolder(folder, service));
       expect(ended, value).toMatchObject({ code: 2, stderr: expect.stringContaining(name) });
     }
     expect(requests).toEqual([]);

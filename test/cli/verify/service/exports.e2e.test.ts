@@ -6,7 +6,7 @@ import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { withService } from '../../../service/with-service.js';
 import type { Wire } from '../../../service/wire.js';
 import { chargesOf, expectChargedOnce } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { csvRows } from '../../harness/csv-cells.js';
 import {
   startFront,
@@ -52,10 +52,10 @@ async function outOfItsMind(
 type Answered = Instead | Changed | Sent | undefined;
 
 async function verify(front: Front, ...more: string[]): Promise<EndedHere> {
-  return runInProcess([...verifyByTens, '--summary', 'summary.json', ...more], {
-    cwd: folder,
-    env: connectTo(front),
-  });
+  return runInProcess(
+    [...verifyByTens, '--summary', 'summary.json', ...more],
+    inFolder(folder, front),
+  );
 }
 
 async function readSummary(): Promise<Summary & RunEnd> {
@@ -197,7 +197,7 @@ describe.each(faults)('$what', ({ reason, failed, answer }) => {
       'verify list.csv --email email --country US --batch-size 10 --poll-interval 10 -o -'.split(
         ' ',
       ),
-      { cwd: folder, env: connectTo(front) },
+      inFolder(folder, front),
     );
     expect(ended.code).toBe(3);
     expect((await fates(ended.stdout))[`failed ${reason}`]).toBe(failed);

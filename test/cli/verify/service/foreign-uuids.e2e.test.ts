@@ -6,7 +6,7 @@ import type { Service } from '../../../../src/service/index.js';
 import { withService } from '../../../service/with-service.js';
 import type { Wire } from '../../../service/wire.js';
 import { expectChargedOnce } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { startFront, type Changed, type Front } from '../../harness/front.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import type { Ended } from '../../harness/run-sluice.js';
@@ -19,10 +19,10 @@ beforeEach(async () => {
 
 /** Three batches of ten. */
 async function verify(front: Front, ...more: string[]): Promise<Ended> {
-  return runInProcess([...verifyByTens, '--summary', 'summary.json', ...more], {
-    cwd: folder,
-    env: connectTo(front),
-  });
+  return runInProcess(
+    [...verifyByTens, '--summary', 'summary.json', ...more],
+    inFolder(folder, front),
+  );
 }
 
 async function readSummary(): Promise<Summary> {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { codedOf, eventsOf, parseLog } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
@@ -23,7 +23,7 @@ const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-
 const quick = ['--batch-size', '10', '--poll-interval', '5'];
 
 async function verify(service: Service, ...more: string[]): Promise<EndedHere> {
-  return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...command, ...quick, ...more], inFolder(folder, service));
 }
 
 function expectBeforeUploads({ events }: EndedHere, code: string): void {
@@ -167,10 +167,10 @@ describe('--preflight', () => {
   it('is refused without a terminal and without --yes, before anything is sent', async () => {
     const { service } = await withService();
     const requests = countRequests(service);
-    const { code, stderr } = await runInProcess([...command, ...quick, '--preflight'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const { code, stderr } = await runInProcess(
+      [...command, ...quick, '--preflight'],
+      inFolder(folder, service),
+    );
     expect(code, stderr).toBe(2);
     expect(stderr).toContain('add --yes');
     expect(requests).toEqual([]);

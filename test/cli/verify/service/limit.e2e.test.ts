@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
@@ -36,10 +36,7 @@ const columns = ['--email', 'email', '--country', 'US'];
 const quick = ['--batch-size', '10', '--poll-interval', '5', '--concurrency', '1'];
 
 function verify(service: Service, ...args: string[]): Promise<EndedHere> {
-  return runInProcess(['verify', ...args, ...columns, ...quick], {
-    cwd: folder,
-    env: connectTo(service),
-  });
+  return runInProcess(['verify', ...args, ...columns, ...quick], inFolder(folder, service));
 }
 
 async function addressesPaid(service: Service): Promise<readonly string[]> {
@@ -170,10 +167,10 @@ describe('--limit', () => {
     await write('list.csv', listOf(300));
     const { service } = await withService({ verifyDelayMs: 300 });
     const args = ['list.csv', '-o', 'out.csv', '-n', '25'];
-    const running = startSluice(['verify', ...args, ...columns, ...quick, '--verbose'], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const running = startSluice(
+      ['verify', ...args, ...columns, ...quick, '--verbose'],
+      inFolder(folder, service),
+    );
     await running.printed(/: verifying/);
     running.child.kill('SIGKILL');
     expect(await running.ended).toMatchObject({ signal: 'SIGKILL' });

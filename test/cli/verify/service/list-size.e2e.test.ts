@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { runSentences } from '../../../../src/report/sentences/run-sentences.js';
 import { eventsOf } from '../../harness/logged-events.js';
@@ -25,10 +25,7 @@ async function night(rows: number, ...more: readonly string[]): Promise<EndedHer
 async function nightOf(list: string, ...more: readonly string[]): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), list);
   const args = ['--email', 'email', '--country', 'US', '-o', 'out.csv', '--poll-interval', '5'];
-  return runInProcess(['verify', 'list.csv', ...args, ...more], {
-    cwd: folder,
-    env: connectTo(service),
-  });
+  return runInProcess(['verify', 'list.csv', ...args, ...more], inFolder(folder, service));
 }
 
 async function rowsOfOutput(): Promise<number> {
@@ -87,10 +84,7 @@ describe('a list with fewer rows than it should have', () => {
     expect(await rowsOfOutput()).toBe(10);
     await writeFile(join(folder, 'list.xlsx'), '');
     const args = ['--email', 'email', '--country', 'US', '-o', 'out.csv', '--min-rows', '5'];
-    const workbook = runInProcess(['verify', 'list.xlsx', ...args], {
-      cwd: folder,
-      env: connectTo(service),
-    });
+    const workbook = runInProcess(['verify', 'list.xlsx', ...args], inFolder(folder, service));
     await expectSuspect(await workbook, 'it is empty; check what makes the list; --min-rows is 5.');
     expect(await chargesOf(service)).toHaveLength(10);
   });

@@ -6,7 +6,7 @@ import type { Summary } from '../../../../src/index.js';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf, expectChargedOnce } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { startFront, type Front } from '../../harness/front.js';
 import { codedOf, eventsOf } from '../../harness/logged-events.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
@@ -25,7 +25,7 @@ async function verify(
   ...more: string[]
 ): Promise<EndedHere> {
   const args = [...verifyByTens, '--no-progress', '--summary', 'summary.json', ...more];
-  return runInProcess(args, { cwd: folder, env: connectTo(front) });
+  return runInProcess(args, inFolder(folder, front));
 }
 
 async function readSummary(): Promise<Summary> {

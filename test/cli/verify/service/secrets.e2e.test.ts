@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { FaultPlan } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { filesBelow } from '../../harness/files-below.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { startSluice, type Ended } from '../../harness/run-sluice.js';
@@ -113,7 +113,7 @@ it('says neither when the service or the wire makes it fail', async () => {
     const isWaitedFor = expected === 7;
     const bounds = isWaitedFor ? ['--give-up-after', '0.2', '--batch-deadline', '0.0001'] : [];
     const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns, ...bounds];
-    const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(args, inFolder(folder, service));
     codes.push([what, ended.code]);
     // What the service says is passed on, without the key and without the address.
     for (const secret of formsOf(key)) expect(ended.stderr, what).not.toContain(secret);

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
-import { connectTo } from '../../harness/connect-to.js';
+import { inFolder } from '../../harness/connect-to.js';
 import { csvRows } from '../../harness/csv-cells.js';
 import { killBehind } from '../../harness/run-sluice.js';
 import { codedOf, eventsOf } from '../../harness/logged-events.js';
@@ -33,10 +33,7 @@ const command =
 
 async function verify(args: string, input = list): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), input);
-  return runInProcess([...command.split(' '), ...args.split(' ')], {
-    cwd: folder,
-    env: connectTo(service),
-  });
+  return runInProcess([...command.split(' '), ...args.split(' ')], inFolder(folder, service));
 }
 
 async function rows(name = 'out.csv'): Promise<readonly Record<string, string>[]> {
@@ -206,7 +203,7 @@ describe('a run that was killed', () => {
     await writeFile(unsubscribed, 'good3@sluice.test\ngood28@sluice.test\n');
     await writeFile(join(folder, 'list.csv'), thirty);
     const all = [...command.split(' '), ...args.split(' '), '--suppress', 'u.txt'];
-    const options = { cwd: folder, env: connectTo(service) };
+    const options = inFolder(folder, service);
     expect((await killBehind(all, 40, options)).signal).toBe('SIGKILL');
     const before = new Set(await paid());
     expect(before.size).toBeGreaterThan(0);

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../../../../src/client/client.js';
+import { describe, expect, it } from 'vitest';
 import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { ObjectChunk, type Row } from '../../../../src/lists/rows/chunks/object-chunk.js';
 import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
 import type { Source } from '../../../../src/lists/rows/source.js';
 import { run } from '../../../../src/engine/runs/run.js';
-import { withFolder, withService } from '../../../service/with-service.js';
+import { withFolder, withService, paidAddresses } from '../../../service/with-service.js';
+import { openClient } from '../../../client/test-client.js';
 
 const header = ['email'];
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
@@ -50,8 +50,7 @@ describe.each([
     async (breaksBehind) => {
       const folder = await withFolder();
       const { service } = await withService();
-      const client = new Client(service);
-      onTestFinished(async () => client.close());
+      const client = openClient(service);
       const output = join(folder, 'out.csv');
       const verify = async (source: Source) =>
         run({
@@ -70,8 +69,7 @@ describe.each([
 
       expect(await verify(sourceOf())).toMatchObject({ rows: people.length });
       expect((await readFile(output, 'utf8')).split('\n')).toHaveLength(people.length + 2);
-      const paid: string[] = [];
-      for await (const { address } of service.ledger()) paid.push(address);
+      const paid = await paidAddresses(service);
       expect(paid.toSorted()).toEqual(people.map(({ email }) => email));
     },
   );

@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../../../../src/client/client.js';
+import { beforeEach, expect, it } from 'vitest';
+import type { Client } from '../../../../src/client/client.js';
 import { sqliteSink, sqliteSource } from '../../../../src/lists/sql/sqlite/index.js';
 import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';
 import { rowsSource, type RowsInput } from '../../../../src/lists/rows/sources/rows-source.js';
 import { estimateRun } from '../../../../src/engine/runs/estimate.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { streamRun } from '../../../../src/engine/runs/stream-run.js';
-import { caught } from '../../../client/test-client.js';
+import { caught, openClient } from '../../../client/test-client.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 
 let folder: string;
@@ -17,8 +17,7 @@ let client: Client;
 beforeEach(async () => {
   folder = await withFolder();
   const { service } = await withService();
-  client = new Client(service);
-  onTestFinished(async () => client.close());
+  client = openClient(service);
 });
 
 type Contact = { readonly id: number; readonly email: string };

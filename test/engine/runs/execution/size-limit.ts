@@ -4,12 +4,11 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
-import { Client } from '../../../../src/client/client.js';
+import { openClient } from '../../../client/test-client.js';
 import type { ServiceOptions } from '../../../../src/service/index.js';
-import { withService } from '../../../service/with-service.js';
+import { withService, paidAddresses } from '../../../service/with-service.js';
 import { readForm } from '../../../trials/simulation/service/read-form.js';
+import { listen } from '../../../client/test-server.js';
 
 /** An upload that came to the service. */
 export interface SeenUpload {
@@ -67,18 +66,8 @@ export async function withSizeLimit(limit: SizeLimit, options: ServiceOptions = 
       });
     });
   });
-  await new Promise<void>((resolve) => {
-    front.listen(0, '127.0.0.1', resolve);
-  });
-  const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-  const client = new Client({ baseUrl, apiKey: service.apiKey });
-  onTestFinished(async () => {
-    await client.close();
-    front.closeAllConnections();
-    await new Promise((resolve) => {
-      front.close(resolve);
-    });
-  });
+  const baseUrl = await listen(front);
+  const client = openClient({ baseUrl, apiKey: service.apiKey });
   return {
     service,
     client,
@@ -86,9 +75,7 @@ export async function withSizeLimit(limit: SizeLimit, options: ServiceOptions = 
     baseUrl,
     /** Every address that was charged, in order. */
     async paid(): Promise<readonly string[]> {
-      const addresses: string[] = [];
-      for await (const { address } of service.ledger()) addresses.push(address);
-      return addresses.toSorted();
+      return (await paidAddresses(service)).toSorted();
     },
     setLimit(changed: SizeLimit): void {
       current.limit = changed;

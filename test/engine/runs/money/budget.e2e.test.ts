@@ -1,18 +1,19 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../../../../src/client/client.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../../../src/client/client.js';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { streamRun } from '../../../../src/engine/runs/stream-run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
-import { withFolder, withService } from '../../../service/with-service.js';
+import { withFolder, withService, paidAddresses } from '../../../service/with-service.js';
 import { goodNames } from '../../history/nightly.js';
 import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
 import { memoryStore } from '../../../trials/simulation/memory/memory-store.js';
+import { openClient } from '../../../client/test-client.js';
 
 const used = { code: 'budget_exhausted' };
 const clock = createFastClock(20);
@@ -28,8 +29,7 @@ beforeEach(async () => {
 
 async function serve(changes: ServiceOptions = {}): Promise<void> {
   ({ service } = await withService({ apiKey: 'a-key', ...changes }));
-  client = new Client(service);
-  onTestFinished(async () => client.close());
+  client = openClient(service);
 }
 
 /** Of every four, the service verifies two, and removes two for their form. */
@@ -78,8 +78,7 @@ async function spent(): Promise<number> {
 }
 
 async function charges(): Promise<readonly string[]> {
-  const paid: string[] = [];
-  for await (const { address } of service.ledger()) paid.push(address);
+  const paid = await paidAddresses(service);
   expect(new Set(paid).size).toBe(paid.length);
   return paid;
 }
@@ -132,8 +131,7 @@ describe.each([
     await write(goodNames(16));
     const abort = new AbortController();
     const stopped = new Error('asked to stop');
-    const lost = new Client(service);
-    onTestFinished(async () => lost.close());
+    const lost = openClient(service);
     let asked = 0;
     lost.launchBatch = async () => {
       asked += 1;

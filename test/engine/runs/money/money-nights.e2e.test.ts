@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { Client } from '../../../../src/client/client.js';
+import { expect, it } from 'vitest';
 import { isSluiceError } from '../../../../src/platform/errors/is-sluice-error.js';
 import { estimateRun } from '../../../../src/engine/runs/estimate.js';
 import { readStoppedRun } from '../../../../src/engine/runs/reporting/read-status.js';
@@ -9,6 +8,7 @@ import { run } from '../../../../src/engine/runs/run.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { Random } from '../../../trials/simulation/random.js';
+import { openClient } from '../../../client/test-client.js';
 
 /** What a night's options and list are drawn from. */
 function draw(random: Random) {
@@ -29,8 +29,7 @@ it.each(seeds)('the ledger is what nights say that they cost, seed %i', async (s
   const random = new Random(seed);
   const folder = await withFolder();
   const { service } = await withService({ apiKey: 'a-key', verifyDelayMs: 2 });
-  const client = new Client(service);
-  onTestFinished(async () => client.close());
+  const client = openClient(service);
   const stateDir = join(folder, 'run');
   const clock = createFastClock(20);
   const spent = async (): Promise<number> => {

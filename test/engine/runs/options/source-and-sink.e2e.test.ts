@@ -15,7 +15,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { serveList, withWebServer } from '../../../lists/remote/web-server.js';
 import type { Given } from '../../../platform/given.js';
-import { withFolder } from '../../../service/with-service.js';
+import { withFolder, paidAddresses } from '../../../service/with-service.js';
 import { withClient } from '../../streams/harness/with-client.js';
 
 let folder: string;
@@ -30,12 +30,6 @@ const at = (name: string): string => join(folder, name);
 const common = { email: ['email'], country: 'US', pollIntervalMs: 1 } as const;
 const list = 'id,email\n1,good1@sluice.test\n2,\n3,bad@sluice.test\n4,good1@sluice.test\n';
 
-async function paid(): Promise<readonly string[]> {
-  const addresses: string[] = [];
-  for await (const { address } of service.ledger()) addresses.push(address);
-  return addresses.toSorted();
-}
-
 const text = async (name: string): Promise<string> => readFile(at(name), 'utf8');
 
 /** The first two cells of each row below the header. */
@@ -49,7 +43,10 @@ describe('the ends of a run, named by paths and URLs', () => {
     await writeFile(at('a.csv'), list);
     const summary = await run({ source: at('a.csv'), sink: at('b.csv'), client, ...common });
     expect(summary).toMatchObject({ rows: 4, input: at('a.csv'), output: at('b.csv') });
-    expect(await paid()).toEqual(['bad@sluice.test', 'good1@sluice.test']);
+    expect((await paidAddresses(service)).toSorted()).toEqual([
+      'bad@sluice.test',
+      'good1@sluice.test',
+    ]);
     await run({
       source: fileSource(at('a.csv')),
       sink: fileSink(at('c.csv')),
@@ -82,7 +79,10 @@ describe('the ends of a run, named by paths and URLs', () => {
     expect((await stat(at('b.csv.sluice'))).isDirectory()).toBe(true);
     const summary = await run(options);
     expect(summary.rows).toBe(4);
-    expect(await paid()).toEqual(['bad@sluice.test', 'good1@sluice.test']);
+    expect((await paidAddresses(service)).toSorted()).toEqual([
+      'bad@sluice.test',
+      'good1@sluice.test',
+    ]);
     expect((await readdir(folder)).toSorted()).toEqual(['a.csv', 'b.csv']);
   });
 
@@ -193,6 +193,6 @@ describe('the ends of a run, named by paths and URLs', () => {
     }).catch((caught: unknown) => caught);
     expect(isSluiceError(error, 'invalid_option')).toBe(true);
     expect((error as Error).message.replaceAll(`${folder}/`, '')).toMatch(message);
-    expect(await paid()).toEqual([]);
+    expect((await paidAddresses(service)).toSorted()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../../../../src/client/client.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../../../src/client/client.js';
 import { OutputError } from '../../../../src/platform/errors/errors.js';
 import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../../src/lists/files/file-source.js';
@@ -12,8 +12,9 @@ import { run } from '../../../../src/engine/runs/run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service } from '../../../../src/service/index.js';
 import { TestClock } from '../../../../src/testing/test-clock.js';
-import { withFolder, withService } from '../../../service/with-service.js';
+import { withFolder, withService, paidAddresses } from '../../../service/with-service.js';
 import type { Given } from '../../../platform/given.js';
+import { openClient } from '../../../client/test-client.js';
 
 // Rows enough for several chunks, so that some are written while others wait for their batch.
 const rows = 24_000;
@@ -27,8 +28,7 @@ let events: string[];
 beforeEach(async () => {
   folder = await withFolder();
   ({ service } = await withService({}));
-  client = new Client(service);
-  onTestFinished(async () => client.close());
+  client = openClient(service);
   events = [];
   await writeFile(join(folder, 'list.csv'), list);
 });
@@ -76,12 +76,6 @@ function reported(sink: Sink, change: Partial<SinkWriting> = {}): Sink {
   };
 }
 
-async function paid(): Promise<number> {
-  let count = 0;
-  for await (const _ of service.ledger()) count += 1;
-  return count;
-}
-
 describe('an output that is not seen before it is finished', () => {
   it('is written beside the batches, and stands when all of them are settled', async () => {
     await verify();
@@ -99,12 +93,11 @@ describe('an output that is not seen before it is finished', () => {
   it('does not stand while a batch is still being deleted', async () => {
     const slowly = { operation: 'deleteBatch', what: { delayMs: 100 } } as const;
     const { service: slow } = await withService({ faults: { faults: [slowly] } });
-    const patient = new Client({
+    const patient = openClient({
       baseUrl: slow.baseUrl,
       apiKey: slow.apiKey,
       onRequest: ({ operation }) => events.push(operation),
     });
-    onTestFinished(async () => patient.close());
     await verify({ client: patient, deleteBatches: true });
     expect(events.filter((event) => event === 'deleteBatch')).toHaveLength(rows / batchSize);
     expect(events.indexOf('finish')).toBeGreaterThan(events.lastIndexOf('deleteBatch'));
@@ -118,7 +111,7 @@ describe('an output that is not seen before it is finished', () => {
     expect(events.at(-1)).toBe('abort');
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'run']);
     await verify();
-    expect(await paid()).toBe(rows);
+    expect(await paidAddresses(service)).toHaveLength(rows);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
   });
 
@@ -131,9 +124,9 @@ describe('an output that is not seen before it is finished', () => {
     });
     await expect(verify({ sink })).rejects.toBe(full);
     expect(events.filter((event) => event === 'batch')).toHaveLength(rows / batchSize);
-    const before = await paid();
+    const { length: before } = await paidAddresses(service);
     await verify();
-    expect(await paid()).toBe(before);
+    expect(await paidAddresses(service)).toHaveLength(before);
   });
 });
 

@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../../../../src/client/client.js';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
 import { readIntoBatches } from '../../../../src/engine/runs/planning/plan-input.js';
 import { run } from '../../../../src/engine/runs/run.js';
@@ -15,10 +14,11 @@ import { type FileSystem, systemFiles } from '../../../../src/platform/files/fil
 import { systemClock } from '../../../../src/platform/waiting/clock.js';
 import type { ServiceOptions } from '../../../../src/service/index.js';
 import type { Given } from '../../../platform/given.js';
-import { withFolder, withService } from '../../../service/with-service.js';
+import { withFolder, withService, paidAddresses } from '../../../service/with-service.js';
 import { Nights } from '../../history/nightly.js';
 import { withSizeLimit } from '../execution/size-limit.js';
 import { systemError, watchedFiles } from '../watched-files.js';
+import { openClient } from '../../../client/test-client.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -78,11 +78,9 @@ async function expectRows(cells = names): Promise<void> {
 
 async function begin(options: ServiceOptions = {}) {
   const { service } = await withService(options);
-  const client = new Client(service);
-  onTestFinished(async () => client.close());
+  const client = openClient(service);
   const charges = async (): Promise<readonly string[]> => {
-    const paid: string[] = [];
-    for await (const { address } of service.ledger()) paid.push(address);
+    const paid = await paidAddresses(service);
     return lower(paid);
   };
   return { client, service, charges };

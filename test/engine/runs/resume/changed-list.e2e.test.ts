@@ -18,6 +18,7 @@ import { dieBehind } from '../../../lists/sql/harness/spoilt-sinks.js';
 import { Nights } from '../../history/nightly.js';
 import { systemError, watchedFiles } from '../watched-files.js';
 import type { Given } from '../../../platform/given.js';
+import { openClient } from '../../../client/test-client.js';
 
 /** Addresses of which every third is bad: a result on another's row shows. */
 function mixed(count: number, from = 0): readonly string[] {
@@ -356,8 +357,7 @@ describe('a list that has changed since its run stopped', () => {
       },
     });
     const { baseUrl, apiKey } = nights.service;
-    const client = new Client({ baseUrl, apiKey, giveUpAfterMs: 0 });
-    onTestFinished(async () => client.close());
+    const client = openClient({ baseUrl, apiKey, giveUpAfterMs: 0 });
     await expect(nights.runWith(list, { client })).rejects.toMatchObject({
       code: 'service_unavailable',
     });
@@ -386,8 +386,7 @@ describe('a list that has changed since its run stopped', () => {
     const clock = { ...systemClock, sleep };
     const nights = await beginInDoubt([], { clock, verifyDelayMs: 1 });
     const { baseUrl, apiKey } = nights.service;
-    const client = new Client({ baseUrl, apiKey });
-    onTestFinished(async () => client.close());
+    const client = openClient({ baseUrl, apiKey });
     const { deleteBatch } = client;
     client.deleteBatch = async (uuid, options) => {
       client.deleteBatch = deleteBatch;
@@ -431,8 +430,7 @@ describe('a list that has changed since its run stopped', () => {
       const next = which === 'changed' ? changed : list;
       const nights = await beginInDoubt();
       const { baseUrl, apiKey } = nights.service;
-      const client = new Client({ baseUrl, apiKey });
-      onTestFinished(async () => client.close());
+      const client = openClient({ baseUrl, apiKey });
       const { deleteBatch, launchBatch } = Client.prototype;
       let killed = '';
       client.deleteBatch = async (uuid, options) => {
@@ -461,8 +459,7 @@ describe('a list that has changed since its run stopped', () => {
     async (hasArrived) => {
       const nights = await Nights.begin();
       const { baseUrl, apiKey } = nights.service;
-      const client = new Client({ baseUrl, apiKey });
-      onTestFinished(async () => client.close());
+      const client = openClient({ baseUrl, apiKey });
       const stop = new AbortController();
       const { launchBatch } = Client.prototype;
       let launches = 0;
@@ -490,8 +487,7 @@ describe('a list that has changed since its run stopped', () => {
       if (/^POST .*batch\/./.test(request)) stop.abort(new Error('stopped'));
       return undefined;
     });
-    const client = new Client({ baseUrl: front.baseUrl, apiKey: front.apiKey });
-    onTestFinished(async () => client.close());
+    const client = openClient({ baseUrl: front.baseUrl, apiKey: front.apiKey });
     const stages: string[] = [];
     const onProgress = (progress: RunProgress): void => {
       if (progress.stage === 'batch') stages.push(progress.state.stage);

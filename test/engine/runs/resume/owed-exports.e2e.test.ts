@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
-import { Client } from '../../../../src/client/client.js';
 import { readRunStatus } from '../../../../src/engine/runs/reporting/read-status.js';
 import { dutiesOf } from '../../../../src/report/advice.js';
 import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
@@ -10,6 +9,7 @@ import { startFront } from '../../../cli/harness/front.js';
 import { goodNames, Nights } from '../../history/nightly.js';
 import { systemError, watchedFiles } from '../watched-files.js';
 import type { Given } from '../../../platform/given.js';
+import { openClient } from '../../../client/test-client.js';
 
 const isExport = /^GET \/v1\/batch\/[^/]+\/export$/;
 
@@ -27,8 +27,7 @@ async function badNights(): Promise<{
     asked += 1;
     return isWell || asked === 1 ? undefined : { status: 200, body: {} };
   });
-  const client = new Client({ baseUrl: front.baseUrl, apiKey: front.apiKey });
-  onTestFinished(async () => client.close());
+  const client = openClient({ baseUrl: front.baseUrl, apiKey: front.apiKey });
   return {
     nights,
     night: async (names, changes) =>

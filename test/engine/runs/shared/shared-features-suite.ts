@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   Client,
   fileSink,
@@ -19,8 +19,13 @@ import {
 } from '../../../../src/index.js';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { systemClock, type Clock } from '../../../../src/platform/waiting/clock.js';
-import { caught } from '../../../client/test-client.js';
-import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
+import { caught, openClient } from '../../../client/test-client.js';
+import {
+  ServiceClock,
+  withFolder,
+  withService,
+  paidAddresses,
+} from '../../../service/with-service.js';
 import type { Given } from '../../../platform/given.js';
 
 const addresses = 40;
@@ -59,8 +64,7 @@ async function serveWithBroken(): Promise<void> {
 function given(
   changes: Given<RunOptions> & ({ readonly store: SharedStore } | { readonly stateDir: string }),
 ): RunOptions {
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: 'a-key' });
-  onTestFinished(async () => client.close());
+  const client = openClient({ baseUrl: service.baseUrl, apiKey: 'a-key' });
   const ends = { source: join(folder, 'list.csv'), sink: join(folder, 'out.csv') };
   const pace = { batchSize: 5, concurrency: 2, pollIntervalMs: 50 };
   return { client, email: ['email'], country: 'US', clock, ...ends, ...pace, ...changes };
@@ -103,14 +107,8 @@ export async function workAlone(changes: Given<RunOptions>): Promise<Summary> {
   }
 }
 
-async function charges(): Promise<readonly string[]> {
-  const paid: string[] = [];
-  for await (const { address } of service.ledger()) paid.push(address);
-  return paid;
-}
-
 export async function expectPaidOnce(count = addresses): Promise<void> {
-  const paid = await charges();
+  const paid = await paidAddresses(service);
   expect(new Set(paid).size).toBe(paid.length);
   expect(paid).toHaveLength(count);
 }
@@ -257,9 +255,9 @@ export function describeSharedFeatures(
       const failed = await Promise.all(together(2));
       expect(failed[0]?.email?.buckets.failed).toBe(10);
       expect(failed[1]).toEqual(failed[0]);
-      const before = await charges();
+      const before = await paidAddresses(service);
       expect(await work()).toEqual({ ...failed[0], already_finished: true });
-      expect(await charges()).toEqual(before);
+      expect(await paidAddresses(service)).toEqual(before);
 
       const again = await Promise.all(together(3, { retryFailed: true }));
       for (const { already_finished: _, ...summary } of again) {
@@ -267,7 +265,7 @@ export function describeSharedFeatures(
         expect(again[0]).toMatchObject(summary);
         expect(summary.email?.buckets.failed).toBe(0);
       }
-      const paid = await charges();
+      const paid = await paidAddresses(service);
       expect(paid).toHaveLength(before.length + 10);
       expect(new Set(paid).size).toBe(addresses);
       await workAlone({ sink: join(folder, 'alone.csv') });
@@ -276,13 +274,13 @@ export function describeSharedFeatures(
       );
       const reports = { ...again[0], already_finished: true };
       expect(await work({ retryFailed: true })).toEqual(reports);
-      expect(await charges()).toEqual(paid);
+      expect(await paidAddresses(service)).toEqual(paid);
     });
 
     it('goes on with what is sent again when the one that asked is gone', async () => {
       await serveWithBroken();
       await work();
-      const before = await charges();
+      const before = await paidAddresses(service);
       const ended = new AbortController();
       const onProgress: RunOptions['onProgress'] = (progress) => {
         const isAgain = progress.stage === 'batch' && progress.state.stage === 'uploading';
@@ -292,7 +290,7 @@ export function describeSharedFeatures(
       await expect(asking).rejects.toThrow('ended');
       const summaries = await Promise.all(together(2));
       for (const summary of summaries) expect(summary.email?.buckets.failed).toBe(0);
-      expect(await charges()).toHaveLength(before.length + 10);
+      expect(await paidAddresses(service)).toHaveLength(before.length + 10);
     });
 
     it('asks once for all before anything is launched, and launches nothing where the answer is no', async () => {
@@ -301,7 +299,7 @@ export function describeSharedFeatures(
       const answer = (isYes: boolean) => ({
         onPrepared: async ({ email }: Preflight) => {
           asked.push(email?.batches);
-          expect(await charges()).toEqual([]);
+          expect(await paidAddresses(service)).toEqual([]);
           return isYes;
         },
       });

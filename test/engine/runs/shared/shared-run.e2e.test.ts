@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { batchLabel } from '../../../../src/engine/batches/batch.js';
-import { Client } from '../../../../src/client/client.js';
+import type { Client } from '../../../../src/client/client.js';
 import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
 import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import type { Sink } from '../../../../src/lists/rows/sink.js';
@@ -16,9 +16,15 @@ import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import type { Clock } from '../../../../src/platform/waiting/clock.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { startFront } from '../../../cli/harness/front.js';
-import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
+import {
+  ServiceClock,
+  withFolder,
+  withService,
+  paidAddresses,
+  expectPaidOnce,
+} from '../../../service/with-service.js';
 import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
-import { eventually } from '../../../client/test-client.js';
+import { eventually, openClient } from '../../../client/test-client.js';
 import { memoryStore, openMemoryStore } from '../../../trials/simulation/memory/memory-store.js';
 
 const addresses = 40;
@@ -76,9 +82,7 @@ class Way {
 }
 
 function clientOf(apiKey = 'a-key'): Client {
-  const client = new Client({ baseUrl: service.baseUrl, apiKey });
-  onTestFinished(async () => client.close());
-  return client;
+  return openClient({ baseUrl: service.baseUrl, apiKey });
 }
 
 function options(): RunOptions {
@@ -112,18 +116,6 @@ function oddSource(of: number, onRead: () => void = () => undefined): Source {
   );
 }
 
-async function charges(): Promise<readonly string[]> {
-  const paid: string[] = [];
-  for await (const { address } of service.ledger()) paid.push(address);
-  return paid;
-}
-
-async function expectPaidOnce(): Promise<void> {
-  const paid = await charges();
-  expect(new Set(paid).size).toBe(paid.length);
-  expect(paid).toHaveLength(addresses);
-}
-
 let alone: Buffer | undefined;
 
 /** What a state directory's run writes of the list: the same for each test. */
@@ -143,7 +135,7 @@ describe('run() with a store that many processes share', () => {
     async (workers) => {
       await serve();
       const summaries = await Promise.all(Array.from({ length: workers }, async () => work()));
-      await expectPaidOnce();
+      await expectPaidOnce(service, addresses);
       for (const summary of summaries) expect(summary).toEqual(summaries[0]);
       expect(summaries[0]).toMatchObject({ rows: addresses + 1, email: { addresses } });
       expect(summaries[0]?.batches).toHaveLength(addresses / 5);
@@ -217,7 +209,7 @@ describe('run() with a store that many processes share', () => {
     thaw();
     expect(await first).toEqual(summaries[0]);
     expect(summaries[1]).toEqual(summaries[0]);
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
     expect(shared.handedOver).toBeGreaterThan(0);
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
     expect(output).toEqual(await writtenAlone());
@@ -265,7 +257,7 @@ describe('run() with a store that many processes share', () => {
     });
     expect(endAbort).toBeDefined();
     expect(most).toBe(1);
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
   });
 
   it.each(['uploaded', 'verifying', 'exported'])(
@@ -293,7 +285,7 @@ describe('run() with a store that many processes share', () => {
         if (progress.stage === 'older_state') learned.push(...progress.learned);
       };
       await Promise.all([work({ onProgress }), work({ onProgress })]);
-      await expectPaidOnce();
+      await expectPaidOnce(service, addresses);
       // Each is recognized by the one that goes on with it.
       expect(learned.length).toBeGreaterThanOrEqual(1);
       expect(new Set(learned).size).toBe(learned.length);
@@ -313,7 +305,7 @@ describe('run() with a store that many processes share', () => {
     });
     await expect(first).rejects.toThrow('ended');
     const { run: begun, plan } = state();
-    const before = await charges();
+    const before = await paidAddresses(service);
     expect(before.length).toBeGreaterThan(0);
     shared = new MemoryDatabase(() => clock.now());
     const restored = await openMemoryStore(shared, { clock, leaseMs });
@@ -323,7 +315,7 @@ describe('run() with a store that many processes share', () => {
     for (const end of await Promise.allSettled([work(limited), work(limited)])) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
     }
-    expect(await charges()).toEqual(before);
+    expect(await paidAddresses(service)).toEqual(before);
   });
 
   it.each([1, 4])(
@@ -336,7 +328,7 @@ describe('run() with a store that many processes share', () => {
           work({ source: oddSource(at, () => readings.push(at)) }),
         ),
       );
-      await expectPaidOnce();
+      await expectPaidOnce(service, addresses);
       for (const summary of summaries) expect(summary).toEqual(summaries[0]);
       expect(readings).toHaveLength(1);
       const output = await readFile(join(folder, 'out.csv'), 'utf8');
@@ -362,7 +354,7 @@ describe('run() with a store that many processes share', () => {
     );
     await expect(work({ source: broken })).rejects.toMatchObject({ code: 'input_unreadable' });
     await work({ source: oddSource(1) });
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
   });
 
   it('refuses a source that is too large for a copy, or another than was copied, before anything is sent', async () => {
@@ -390,7 +382,7 @@ describe('run() with a store that many processes share', () => {
       code: 'state_mismatch',
       message: expect.stringContaining('read in another way') as string,
     });
-    expect(await charges()).toEqual([]);
+    expect(await paidAddresses(service)).toEqual([]);
   });
 
   it('refuses a source that is read once where the run was begun with a file', async () => {
@@ -404,7 +396,7 @@ describe('run() with a store that many processes share', () => {
     });
     await expect(first).rejects.toThrow('ended');
     await expect(work({ source: oddSource(1) })).rejects.toMatchObject({ code: 'state_mismatch' });
-    expect(await charges()).toEqual([]);
+    expect(await paidAddresses(service)).toEqual([]);
   });
 
   it('ends, and goes on when called again, where its store is restored in the last step', async () => {
@@ -416,7 +408,7 @@ describe('run() with a store that many processes share', () => {
     });
     await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
     expect(await work()).toMatchObject({ rows: addresses + 1 });
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
     expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
   });
 
@@ -442,7 +434,7 @@ describe('run() with a store that many processes share', () => {
     await expect(restored).rejects.toMatchObject({ code: 'store_restored' });
     leaptMs += leaseMs;
     expect(await work()).toMatchObject({ rows: addresses + 1 });
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
   });
 
   it('tells a finished run again to the same call, refuses another, and sends nothing', async () => {
@@ -473,7 +465,7 @@ describe('run() with a store that many processes share', () => {
     expect(reported).toHaveLength(1);
     expect(await readdir(folder)).not.toContain('other.csv');
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
   });
 
   it('ends a process whose list, options, account or version are others, and goes on in the others', async () => {
@@ -513,7 +505,7 @@ describe('run() with a store that many processes share', () => {
     }
     await time.run();
     expect(await summary).toMatchObject({ rows: addresses + 1 });
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
   });
 
   it('stops all when the credits are used up, and goes on when called again', async () => {
@@ -522,10 +514,10 @@ describe('run() with a store that many processes share', () => {
     for (const end of ends) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'payment_required' } });
     }
-    expect(await charges()).toHaveLength(20);
+    expect(await paidAddresses(service)).toHaveLength(20);
     const again = await Promise.allSettled([work(), work()]);
     for (const end of again) expect(end.status).toBe('rejected');
-    expect(await charges()).toHaveLength(20);
+    expect(await paidAddresses(service)).toHaveLength(20);
   });
 
   it('keeps one budget for all, and takes the word of the next', async () => {
@@ -534,12 +526,12 @@ describe('run() with a store that many processes share', () => {
     for (const end of ends) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
     }
-    expect(await charges()).toHaveLength(30);
+    expect(await paidAddresses(service)).toHaveLength(30);
     const { stopped, budget } = state();
     await expect(work({ batchSize: 4 })).rejects.toMatchObject({ code: 'state_mismatch' });
     expect(state()).toMatchObject({ stopped, budget });
     await Promise.all([work(), work({ maxCredits: addresses })]);
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
   });
 
   it('leaves nothing that is launched when a budget is used up, whichever process has it', async () => {
@@ -551,7 +543,7 @@ describe('run() with a store that many processes share', () => {
         expect(stages).toContain('exported');
       }),
     );
-    expect(await charges()).toHaveLength(5);
+    expect(await paidAddresses(service)).toHaveLength(5);
   });
 
   it('gives email and phone each its own budget', async () => {
@@ -564,10 +556,10 @@ describe('run() with a store that many processes share', () => {
     await expect(work({ ...both, maxCredits: 5 })).rejects.toMatchObject({
       code: 'budget_exhausted',
     });
-    expect(await charges()).toHaveLength(5);
+    expect(await paidAddresses(service)).toHaveLength(5);
     await work(both);
-    expect(new Set(await charges()).size).toBe(15);
-    expect(await charges()).toHaveLength(15);
+    expect(new Set(await paidAddresses(service)).size).toBe(15);
+    expect(await paidAddresses(service)).toHaveLength(15);
   });
 
   it('keeps why it stopped for both types, whichever process met which of the two budgets', async () => {
@@ -583,7 +575,7 @@ describe('run() with a store that many processes share', () => {
       code: 'budget_exhausted',
       message: expect.stringMatching(/ email .* phone | phone .* email /) as string,
     });
-    expect(await charges()).toHaveLength(10);
+    expect(await paidAddresses(service)).toHaveLength(10);
   });
 
   it('goes on without a budget where the last batch was too large for the one before', async () => {
@@ -592,7 +584,7 @@ describe('run() with a store that many processes share', () => {
       code: 'budget_exhausted',
     });
     await work({ batchSize: 1000 });
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
   });
 
   it('never overshoots a budget for any number of its batches, with eight processes', async () => {
@@ -605,12 +597,12 @@ describe('run() with a store that many processes share', () => {
       for (const end of ends) {
         expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
       }
-      expect(await charges()).toHaveLength(2 * batches);
+      expect(await paidAddresses(service)).toHaveLength(2 * batches);
     }
     expect(await work({ batchSize: 2, concurrency: 1, maxCredits: 12 })).toMatchObject({
       rows: 12,
     });
-    expect(new Set(await charges()).size).toBe(12);
+    expect(new Set(await paidAddresses(service)).size).toBe(12);
   });
 
   it('says what to do with the name when the service refuses the form of the first batch', async () => {
@@ -618,15 +610,14 @@ describe('run() with a store that many processes share', () => {
     const front = await startFront({ ...service, apiKey: 'a-key' }, (request) =>
       request === 'POST /v1/batch' ? { status: 422, body: { detail: 'no' } } : undefined,
     );
-    const client = new Client({ baseUrl: front.baseUrl, apiKey: 'a-key' });
-    onTestFinished(async () => client.close());
+    const client = openClient({ baseUrl: front.baseUrl, apiKey: 'a-key' });
     await expect(work({ client })).rejects.toMatchObject({
       code: 'batch_refused',
       message: expect.stringMatching(
         /the run in memory keeps its options.*abandon it.*another name/,
       ) as string,
     });
-    expect(await charges()).toEqual([]);
+    expect(await paidAddresses(service)).toEqual([]);
   });
 
   it('keeps those, too, to a budget that were notified of none', async () => {
@@ -638,7 +629,7 @@ describe('run() with a store that many processes share', () => {
     for (const end of await works) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
     }
-    expect((await charges()).length).toBeLessThan(addresses);
+    expect((await paidAddresses(service)).length).toBeLessThan(addresses);
   });
 
   it('stops those, too, whose own key is still taken, when that of one is not', async () => {
@@ -652,8 +643,7 @@ describe('run() with a store that many processes share', () => {
     });
     const ends = await Promise.allSettled(
       [1, 2, 3].map(async () => {
-        const client = new Client({ baseUrl, apiKey: 'a-key' });
-        onTestFinished(async () => client.close());
+        const client = openClient({ baseUrl, apiKey: 'a-key' });
         return work({ client });
       }),
     );
@@ -744,13 +734,13 @@ describe('run() with a store that many processes share', () => {
     expect(left.map(({ status }) => status)).toEqual(
       Array.from(left, () => 'verification_ongoing'),
     );
-    expect(await charges()).toHaveLength(left.length * 5);
+    expect(await paidAddresses(service)).toHaveLength(left.length * 5);
   });
 
   it('deletes what it is asked to once, and leaves no orphan', async () => {
     await serve();
     await Promise.all([1, 2, 3].map(async () => work({ deleteBatches: true })));
-    await expectPaidOnce();
+    await expectPaidOnce(service, addresses);
     expect(await clientOf().listBatches()).toEqual([]);
   });
 

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
 import { startFront } from '../../../cli/harness/front.js';
 import { startSluice } from '../../../cli/harness/run-sluice.js';
-import { withService, withFolder } from '../../../service/with-service.js';
-import type { Service } from '../../../../src/service/index.js';
+import { withService, withFolder, expectPaidOnce } from '../../../service/with-service.js';
 import { newName } from '../../../lists/sql/harness/new-name.js';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -60,13 +59,6 @@ async function work(
     }
   });
   await Promise.all(ended);
-}
-
-async function expectPaidOnce(service: Service, addresses: number): Promise<void> {
-  const paid: string[] = [];
-  for await (const { address } of service.ledger()) paid.push(address);
-  expect(new Set(paid).size).toBe(paid.length);
-  expect(paid).toHaveLength(addresses);
 }
 
 it('keeps the rate that was given in every minute, for four processes of two runs together', async () => {

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { BatchProgress } from '../../../../src/engine/batches/claim.js';
 import { Client } from '../../../../src/client/client.js';
 import { groupNumber } from '../../../../src/engine/addresses/address.js';
@@ -11,7 +11,7 @@ import type { VerifySettings } from '../../../../src/engine/streams/stream-optio
 import { verifyRows } from '../../../../src/engine/streams/verify-rows.js';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { KeyHash } from '../../../../src/platform/hashing/key-hash.js';
-import { eventually } from '../../../client/test-client.js';
+import { eventually, openClient } from '../../../client/test-client.js';
 import { ServiceClock, withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
 
@@ -45,8 +45,7 @@ async function begin(options: ServiceOptions = { verifyDelayMs: 50 }): Promise<{
   }): Promise<readonly object[]>;
 }> {
   const { service } = await withService(options);
-  const client = new Client(service);
-  onTestFinished(async () => client.close());
+  const client = openClient(service);
   const path = join(await withFolder(), 'history');
   const open = async (): Promise<History> => History.open({ path, service: client.baseUrl });
   return {

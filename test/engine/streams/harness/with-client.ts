@@ -1,8 +1,8 @@
-import { onTestFinished } from 'vitest';
 import type { ClientOptions } from '../../../../src/client/client-options.js';
-import { Client } from '../../../../src/client/client.js';
+import type { Client } from '../../../../src/client/client.js';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { withService } from '../../../service/with-service.js';
+import { openClient } from '../../../client/test-client.js';
 
 /** A local service and a client of it; both are closed after the test. */
 export async function withClient(
@@ -10,7 +10,6 @@ export async function withClient(
   clientOptions: Partial<ClientOptions> = {},
 ): Promise<{ readonly service: Service; readonly client: Client }> {
   const { service } = await withService(options);
-  const client = new Client({ ...service, ...clientOptions });
-  onTestFinished(async () => client.close());
+  const client = openClient({ ...service, ...clientOptions });
   return { service, client };
 }

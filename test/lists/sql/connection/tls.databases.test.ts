@@ -1,5 +1,4 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { mysqlSource } from '../../../../src/lists/sql/mysql/index.js';
@@ -9,6 +8,7 @@ import { startMariadb } from '../../../servers/start-mariadb.js';
 import { startPostgres, type DatabaseServer } from '../../../servers/start-postgres.js';
 import { readAll } from '../harness/carry.js';
 import { rejection } from '../harness/rejection.js';
+import { withFolder } from '../../../service/with-service.js';
 
 interface Kind {
   readonly name: string;
@@ -88,8 +88,7 @@ for (const { name, start, isEncrypted } of kinds) {
       const { username, password, pathname, port, protocol } = new URL(server.url);
       const user = `${protocol}//${username}:${password}`;
       // A socket's path is short, and its URL may hold what is special.
-      const folder = await mkdtemp(join(tmpdir(), 's k-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = await withFolder();
       const socket = join(folder, 's');
       await symlink(server.socket, socket);
       const host = encodeURIComponent(socket);

@@ -7,7 +7,7 @@ import type { SharedRunStatus } from '../../../../../src/engine/stores/shared/sh
 import type { Service } from '../../../../../src/service/index.js';
 import { runInProcess } from '../../../../cli/harness/run-in-process.js';
 import { startSluice, type Running } from '../../../../cli/harness/run-sluice.js';
-import { withService, withFolder } from '../../../../service/with-service.js';
+import { withService, withFolder, paidAddresses } from '../../../../service/with-service.js';
 import { askPostgres } from '../../../../lists/sql/postgres/ask-postgres.js';
 import { postgres } from '../../../../lists/sql/postgres/postgres-database.js';
 import { newName } from '../../../../lists/sql/harness/new-name.js';
@@ -61,8 +61,7 @@ const held = () =>
   `select pg_backend_pid() as reader, email, pg_advisory_xact_lock_shared(hashtext('${run}'))::text as slept from ${table} order by random()`;
 
 async function expectPaidOnce(): Promise<void> {
-  const paid: string[] = [];
-  for await (const { address } of service.ledger()) paid.push(address);
+  const paid = await paidAddresses(service);
   expect(paid.toSorted()).toEqual(emails.toSorted());
 }
 

@@ -1,11 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, inject } from 'vitest';
+import { inject } from 'vitest';
 import type { Service, ServiceOptions } from '../../../../../src/service/index.js';
 import { startFront } from '../../../../cli/harness/front.js';
 import { runInProcess } from '../../../../cli/harness/run-in-process.js';
 import { startSluice, type Ended, type Running } from '../../../../cli/harness/run-sluice.js';
-import { withService, withFolder } from '../../../../service/with-service.js';
+import {
+  withService,
+  withFolder,
+  paidAddresses,
+  expectPaidOnce,
+} from '../../../../service/with-service.js';
 import { newName } from '../../../../lists/sql/harness/new-name.js';
 
 export const addresses = 60;
@@ -115,14 +120,10 @@ export class SharedList {
   }
 
   async charges(): Promise<readonly string[]> {
-    const paid: string[] = [];
-    for await (const { address } of this.service.ledger()) paid.push(address);
-    return paid;
+    return paidAddresses(this.service);
   }
 
   async expectPaidOnce(): Promise<void> {
-    const paid = await this.charges();
-    expect(new Set(paid).size).toBe(paid.length);
-    expect(paid).toHaveLength(addresses);
+    await expectPaidOnce(this.service, addresses);
   }
 }
