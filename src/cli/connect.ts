@@ -123,7 +123,7 @@ async function findTarget(
   options: ParsedOptions<'base-url' | 'api-key-file'>,
   env: NodeJS.ProcessEnv,
 ): Promise<Target> {
-  const baseUrl = baseUrlOf(options, env);
+  const baseUrl = options.text('base-url') ?? (env['SLUICE_BASE_URL'] || undefined);
   const apiKey = await readKey(options, env);
   if (baseUrl === undefined && apiKey === undefined) return { kind: 'local', isOnPurpose: false };
   if (baseUrl === undefined) {
@@ -139,10 +139,6 @@ async function findTarget(
     });
   }
   return { kind: 'service', baseUrl, apiKey };
-}
-
-function baseUrlOf(options: ParsedOptions<'base-url'>, env: NodeJS.ProcessEnv): string | undefined {
-  return options.text('base-url') ?? (env['SLUICE_BASE_URL'] || undefined);
 }
 
 /**

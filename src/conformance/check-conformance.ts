@@ -60,7 +60,7 @@ export interface ConformanceReport {
 export async function checkConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { spend = false, patienceMs = 600_000, onClause } = options;
   const signal = options.signal ?? new AbortController().signal;
-  const exchange = createExchange({ ...options, signal });
+  const exchange = createExchange(options.baseUrl, options.apiKey, signal);
   const subject = new Subject({ exchange, patienceMs, signal });
   await expectKey(subject);
   const checked = new Map<string, CheckedClause>();
@@ -171,14 +171,11 @@ const sums = (): readonly (readonly [Outcome, string])[] => [
  * @param before the section of the previous line
  */
 export function conformanceLines(checked: CheckedClause, before?: string): string {
-  const line = `${conformanceLine(checked)}\n`;
-  if (checked.section === before) return line;
-  return `${before === undefined ? '' : '\n'}${checked.section}\n${line}`;
-}
-
-function conformanceLine({ clause, says, outcome, note }: CheckedClause): string {
+  const { section, clause, says, outcome, note } = checked;
   const why = note === null ? '' : ` (${note})`;
-  return `${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}`;
+  const line = `${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}\n`;
+  if (section === before) return line;
+  return `${before === undefined ? '' : '\n'}${section}\n${line}`;
 }
 
 /** The last lines of the table: how many clauses came out how. */

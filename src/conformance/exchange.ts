@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { TransportError } from '../platform/errors/service-errors.js';
+import { parseJson } from '../platform/json.js';
 
 export interface Answer {
   readonly status: number;
@@ -31,12 +32,7 @@ const mostWaits = 20;
  * Requests to a service without Sluice's own client. After a 429 it waits as the answer says; nothing else is
  * repeated, and no redirect is followed.
  */
-export function createExchange(options: {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly signal: AbortSignal;
-}): Exchange {
-  const { baseUrl, apiKey, signal } = options;
+export function createExchange(baseUrl: string, apiKey: string, signal: AbortSignal): Exchange {
   let origin = baseUrl;
   while (origin.endsWith('/')) origin = origin.slice(0, -1);
   return async (method, path, sent = {}) => {
@@ -55,7 +51,7 @@ export function createExchange(options: {
         contentType: response.headers.get('content-type') ?? '',
         bytes,
         text,
-        json: parsed(text),
+        json: parseJson(text),
         tookMs,
       };
     }
@@ -99,12 +95,4 @@ function waitMs(retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? 5);
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(retryAfter ?? '') - Date.now();
   return Math.min(longestWaitMs, Math.max(1000, Number.isFinite(ms) ? ms : 5000));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -64,13 +64,11 @@ const accountsFile = z
  */
 export function parseAccounts(json: string): readonly Account[] {
   const accounts = parseConfig(json, accountsFile, 'the accounts file');
-  return accounts.map(({ name, key, key_sha256, email_credit, phone_credit, suspended }) => ({
-    name,
-    ...(key === undefined ? {} : { key }),
-    ...(key_sha256 === undefined ? {} : { keySha256: key_sha256.toLowerCase() }),
-    ...(email_credit === undefined ? {} : { emailCredits: email_credit }),
-    ...(phone_credit === undefined ? {} : { phoneCredits: phone_credit }),
-    ...(suspended === undefined ? {} : { suspended }),
+  return accounts.map(({ key_sha256, email_credit, phone_credit, ...account }) => ({
+    ...account,
+    keySha256: key_sha256?.toLowerCase(),
+    emailCredits: email_credit,
+    phoneCredits: phone_credit,
   }));
 }
 

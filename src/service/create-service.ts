@@ -146,12 +146,7 @@ async function accountsOf(
     return { accounts, apiKey: accounts[0]?.key ?? '', apiKeyIsNew: false };
   }
   const made = apiKey === undefined ? await store.madeKey() : { key: apiKey, isNew: false };
-  const account: Account = {
-    name: defaultAccount,
-    key: made.key,
-    ...(emailCredits === undefined ? {} : { emailCredits }),
-    ...(phoneCredits === undefined ? {} : { phoneCredits }),
-  };
+  const account = { name: defaultAccount, key: made.key, emailCredits, phoneCredits };
   return { accounts: [account], apiKey: made.key, apiKeyIsNew: made.isNew };
 }
 

@@ -221,7 +221,7 @@ async function formatFile(
     client.format({ ...form, file }, { signal }),
   );
   await printAnswer(input, answer, () => describeFormat(answer));
-  return isOk(answer) ? exitCodes.done : exitCodes.someFailed;
+  return troubled.safeParse(answer).success ? exitCodes.someFailed : exitCodes.done;
 }
 
 /** The specification shows nothing of the answer: this is the local service's; others are shown unchanged. */
@@ -237,10 +237,6 @@ function describeFormat(answer: FormatAnswer): string {
 
 /** A problem of the outcome is in the field `status` of a 200 (spec 7). */
 const troubled = z.looseObject({ status: z.enum(['error', 'parse_error', 'empty']) });
-
-function isOk(answer: FormatAnswer): boolean {
-  return !troubled.safeParse(answer).success;
-}
 
 const chunkBytes = 256 * 1024;
 

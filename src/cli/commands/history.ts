@@ -98,7 +98,7 @@ async function outputOf(
 
 function statsText(stats: HistoryStats, isJson: boolean): string {
   if (isJson) return jsonText(stats);
-  const { verdicts } = stats;
+  const { verdicts, saved } = stats;
   const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
   return textTable([
     ['history', stats.path],
@@ -111,17 +111,16 @@ function statsText(stats: HistoryStats, isJson: boolean): string {
         : `${stats.usable}`,
     ],
     ['batches', `${stats.batches}`],
-    ['saved', savedText(stats.saved)],
+    [
+      'saved',
+      `${counted(saved.email + saved.phone, 'address')} not paid for again, in ${counted(saved.runs, 'finished run')}`,
+    ],
     ['fetched', stats.oldest === null ? 'nothing yet' : `${stats.oldest} to ${stats.latest ?? ''}`],
     [
       'size',
       `${stats.bytes} bytes, with ${counted(stats.superseded, 'result')} that newer ones have replaced`,
     ],
   ]);
-}
-
-function savedText({ runs, email, phone }: HistoryStats['saved']): string {
-  return `${counted(email + phone, 'address')} not paid for again, in ${counted(runs, 'finished run')}`;
 }
 
 const linesPerPiece = 1000;

@@ -1,12 +1,14 @@
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { isSluiceError } from '../../index.js';
 import type { CommandInput, Environment } from '../command.js';
 import {
   asWritten,
   historiesIn,
+  historyBeside,
   isDatabase,
   isTaken,
   listAt,
+  listEnding,
   locationOf,
   pathOf,
   resolvePath,
@@ -139,11 +141,9 @@ function filesBeside(output: string, from: Environment): FilesBeside | undefined
   const { kind, path } = location;
   const isNamed = kind === 'file' || listAt(location) === output;
   if (isDatabase(location) || path === standard || !isNamed) return undefined;
-  const name = basename(path);
-  const ending = /\.[a-z]+(?:\.gz)?$/i.exec(name)?.[0] ?? '';
-  const stem = path.slice(0, path.length - ending.length);
+  const stem = path.replace(listEnding, '');
   return {
-    output: `${stem}.trial${ending}`,
-    history: `${kind === 'file' ? stem : basename(stem)}.history`,
+    output: `${stem}.trial${path.slice(stem.length)}`,
+    history: historyBeside(location),
   };
 }

@@ -24,7 +24,7 @@ import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
 import { emptyHistorySentence } from '../messages/sentences.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { findStatus } from './questions.js';
+import { type Dialogue, findStatus } from './questions.js';
 
 export type PaidOutput = Omit<FieldsOf<'paid_again'>, 'addresses' | 'is_kept'>;
 
@@ -184,9 +184,7 @@ function namesOf(columns: readonly unknown[]): readonly string[] {
 export async function agreeBesideOthers(
   others: readonly Message[],
   isAgreed: boolean,
-  person: Person,
-  reporter: Reporter,
-  signal: AbortSignal,
+  { person, reporter, signal }: Dialogue,
 ): Promise<void> {
   reporter.report(others);
   if (others.length === 0 || isAgreed || !isInteractive(person)) return;

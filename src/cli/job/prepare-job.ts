@@ -131,7 +131,7 @@ export async function prepareJob(
       onProgress,
       onDoubtfulColumns: isCostShown
         ? reportDoubts(reporter)
-        : askAboutColumns(options, person, { reporter, signal }),
+        : askAboutColumns(options, { person, reporter, signal }),
     },
     target,
     input,

@@ -95,12 +95,16 @@ export function leftMessages(
   ];
 }
 
-interface Dropping {
-  readonly target: Target;
-  readonly options: ParsedOptions<PatienceOption | 'quiet' | 'yes' | 'delete-batches'>;
+/** Who is asked, and where what they should know is reported. */
+export interface Dialogue {
   readonly person: Person;
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
+}
+
+interface Dropping extends Dialogue {
+  readonly target: Target;
+  readonly options: ParsedOptions<PatienceOption | 'quiet' | 'yes' | 'delete-batches'>;
 }
 
 /**
@@ -134,7 +138,7 @@ export async function dropOldRun(stateDir: string, dropping: Dropping): Promise<
     options.has('delete-batches') ||
     (!options.has('quiet') &&
       isInteractive(person) &&
-      (await agrees(`${keptSentence({ batches, service })}. Delete them?`, person, signal)));
+      (await agrees(`${keptSentence(batches, service)}. Delete them?`, person, signal)));
   if (!mayDelete) {
     reporter.report([kept('not_asked')]);
     return;
@@ -176,11 +180,7 @@ export async function findStatus(stateDir: string): Promise<RunStatus | undefine
 /** @throws ConfigurationError when there is nobody to ask */
 export function preflightOf(
   options: ParsedOptions<'preflight' | 'yes'>,
-  person: Person,
-  {
-    reporter,
-    signal,
-  }: { readonly reporter: Pick<Reporter, 'report'>; readonly signal: AbortSignal },
+  { person, reporter, signal }: Dialogue,
 ): { readonly onPrepared?: RunOptions['onPrepared'] } {
   if (!options.has('preflight')) return {};
   const isAsked = !options.has('yes');
@@ -208,8 +208,7 @@ const judgedCells = 10;
  */
 export function askAboutColumns(
   options: ParsedOptions<'dry-run' | 'yes'>,
-  person: Person,
-  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+  { person, reporter, signal }: Dialogue,
 ): NonNullable<RunOptions['onDoubtfulColumns']> {
   return async (columns) => {
     reporter.doubtful(columns);
@@ -222,8 +221,7 @@ export function askAboutColumns(
 /** Whether to carry over a run of which not all paid results are useful. Without a person: yes. */
 export function askAboutCarrying(
   options: ParsedOptions<'yes'>,
-  person: Person,
-  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+  { person, reporter, signal }: Dialogue,
 ): { readonly onCarry?: RunOptions['onCarry'] } {
   if (options.has('yes') || !isInteractive(person)) return {};
   return {

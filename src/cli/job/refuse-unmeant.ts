@@ -7,9 +7,9 @@ import type { Target } from '../connect.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
   historiesIn,
+  historyBeside,
   isDatabase,
   type Location,
-  pathOf,
   standard,
 } from '../endpoints/locations.js';
 import type { RunState } from '../messages/end-messages.js';
@@ -44,7 +44,7 @@ async function serviceBefore(
 ): Promise<{ readonly file: string; readonly service: string } | undefined> {
   const summary = input.options.text('summary');
   const stateDir = stateDirectoryOf(to, input);
-  const history = historyBeside(to);
+  const history = to.kind === 'file' && to.path !== standard ? historyBeside(to) : undefined;
   const found: readonly (readonly [string | undefined, () => Promise<unknown>])[] = [
     [summary === standard ? undefined : summary, async () => summaryService(summary)],
     [stateDir, async () => finishedService(stateDir ?? '')],
@@ -70,14 +70,10 @@ async function summaryService(path = ''): Promise<unknown> {
   return isObject(summary) ? summary['service'] : undefined;
 }
 
-function historyBeside(to: Location): string | undefined {
-  const path = pathOf(to);
-  if (path === undefined || path === standard) return undefined;
-  const name = basename(path).replace(/\.[a-z]+(?:\.gz)?$/i, '.history');
-  return historiesIn(dirname(path)).find((found) => basename(found.path) === name)?.path;
-}
-
-async function historyService(path: string): Promise<string> {
+async function historyService(path: string): Promise<string | undefined> {
+  // It would be made where there is none.
+  if (!historiesIn(dirname(path)).some((found) => basename(found.path) === basename(path)))
+    return undefined;
   const history = await History.open({ path });
   await history.close();
   return history.service;

@@ -231,29 +231,16 @@ export async function stream(
 }
 
 /** Verifies a list with a state directory. */
-export async function runDurably(
-  {
-    shared,
-    target,
-    input: { options, lastAct },
-    person,
-    reporter,
-    findPaid,
-    findElsewhere,
-    rowsBefore,
-    begin,
-    reportSummary,
-  }: Job,
-  stateDir: string,
-): Promise<Summary> {
+export async function runDurably(job: Job, stateDir: string): Promise<Summary> {
+  const { shared, target, person, reporter, rowsBefore } = job;
+  const { options, lastAct } = job.input;
   const { signal, onFailure } = failingSignal(shared.signal);
-  const launch = preflightOf(options, person, { reporter, signal });
+  const dialogue = { person, reporter, signal };
+  const launch = preflightOf(options, dialogue);
   reporter.target(target);
   const isAsked = isAskedAboutPaid(options);
-  await agreeBesideOthers(await findElsewhere(stateDir), !isAsked, person, reporter, signal);
-  if (options.has('fresh')) {
-    await dropOldRun(stateDir, { target, options, person, reporter, signal });
-  }
+  await agreeBesideOthers(await job.findElsewhere(stateDir), !isAsked, dialogue);
+  if (options.has('fresh')) await dropOldRun(stateDir, { target, options, ...dialogue });
   let connection: Connection | undefined;
   let paid: PaidOutput | undefined;
   try {
@@ -263,9 +250,9 @@ export async function runDurably(
       onProgress: withPaidAgain(shared.onProgress, () => paid, reporter),
       // The local service's data are in the state directory: it starts once this process holds it.
       client: async (servicePath) => {
-        await begin();
+        await job.begin();
         // The process that held it before may have written the output.
-        paid = await findPaid();
+        paid = await job.findPaid();
         connection = await connect(target, options, servicePath, {
           onOutage: reporter.outage,
           onFailure,
@@ -276,9 +263,9 @@ export async function runDurably(
       ...givenOptionsOfKeptRuns(options),
       ...options.libraryValues([waitLockOption]),
       ...launch,
-      ...askAboutCarrying(options, person, { reporter, signal }),
+      ...askAboutCarrying(options, dialogue),
       rowsBefore,
-      onSummary: reportSummary,
+      onSummary: job.reportSummary,
       beforeRemoval: async () => connection?.close(),
       lastAct,
     });
@@ -313,7 +300,7 @@ export async function runShared(
     );
   }
   const { options, signal } = input;
-  const launch = preflightOf(options, person, { reporter, signal });
+  const launch = preflightOf(options, { person, reporter, signal });
   reporter.target(target);
   const paid = await findPaid();
   let connection: Connection | undefined;

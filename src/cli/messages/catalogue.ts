@@ -30,6 +30,7 @@ import {
 } from '../../report/sentences/list-sentences.js';
 import {
   adviceOn,
+  type BatchNames,
   batchName,
   costLines,
   countryLines,
@@ -532,7 +533,7 @@ export const catalogue = {
       why: oneOf('not_asked', 'other_service', 'other_account'),
     },
     sentence({ batches, service, why }) {
-      const are = keptSentence({ batches, service });
+      const are = keptSentence(batches, service);
       if (why === 'other_account') return `${are}, in another account, and stay there`;
       return why === 'other_service'
         ? `${are}, and stay there`
@@ -1058,9 +1059,7 @@ const stopWords: Readonly<Record<number, string>> = {
   143: 'terminated',
 };
 
-interface DifferentExport {
-  readonly name: string;
-  readonly batch_uuid: string | null;
+interface DifferentExport extends BatchNames {
   readonly export: ComparedExport;
 }
 

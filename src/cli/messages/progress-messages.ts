@@ -7,7 +7,7 @@ import {
   type RunStatus,
 } from '../../index.js';
 import { printKind } from '../../lists/rows/values/kinds.js';
-import { isExportWrong, type WaitingReason } from './sentences.js';
+import { type BatchNames, isExportWrong, type WaitingReason } from './sentences.js';
 import { type FieldsOf, message, type Message } from './catalogue.js';
 
 export type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
@@ -150,10 +150,7 @@ export function statusFields(status: RunStatus): FieldsOf<'so_far'> {
   };
 }
 
-export function namesOf({ name, state }: BatchProgress): {
-  readonly name: string;
-  readonly batch_uuid: string | null;
-} {
+export function namesOf({ name, state }: BatchProgress): BatchNames {
   return { name, batch_uuid: ('uuid' in state ? state.uuid : undefined) ?? null };
 }
 

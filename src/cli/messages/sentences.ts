@@ -6,7 +6,7 @@ import type {
   TypeEstimate,
   UnfinishedRun,
 } from '../../index.js';
-import { counted as count, counted, grouped } from '../../platform/text/shown-numbers.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   missingCountrySentence,
   noCountrySentence,
@@ -34,36 +34,35 @@ export function adviceOn(reason: string, exported: ComparedExport | undefined): 
 }
 
 export function describeDifference({
-  counted,
+  counted: seen,
   named,
   strangers,
   conflicting,
   missing = 0,
 }: ComparedExport): string {
   const parts = [
-    counted === null
+    seen === null
       ? `the export names ${named} of its addresses`
-      : `the service counted ${count(counted, 'verified address')}, the export names ${named}`,
+      : `the service counted ${counted(seen, 'verified address')}, the export names ${named}`,
   ];
-  if (strangers > 0) parts.push(`has ${count(strangers, 'record')} of other addresses`);
+  if (strangers > 0) parts.push(`has ${counted(strangers, 'record')} of other addresses`);
   if (conflicting > 0)
     parts.push(
-      `contradicts itself on ${count(conflicting, 'address')}, which ${conflicting === 1 ? 'gets' : 'get'} no result`,
+      `contradicts itself on ${counted(conflicting, 'address')}, which ${conflicting === 1 ? 'gets' : 'get'} no result`,
     );
   if (missing > 0)
     parts.push(
-      `lacks ${count(missing, 'address')} that should be there, though it was asked for again`,
+      `lacks ${counted(missing, 'address')} that should be there, though it was asked for again`,
     );
   return parts.join(', ');
 }
 
-export function batchName({
-  name,
-  batch_uuid: uuid,
-}: {
+export interface BatchNames {
   readonly name: string;
   readonly batch_uuid: string | null;
-}): string {
+}
+
+export function batchName({ name, batch_uuid: uuid }: BatchNames): string {
   return `batch ${name}${uuid === null ? '' : ` (${uuid})`}`;
 }
 
@@ -85,14 +84,8 @@ export function emptyHistorySentence(history: string, meant: string | null): str
 }
 
 /** Where the batches of a dropped run stay; part of the question, too. */
-export function keptSentence({
-  batches,
-  service,
-}: {
-  readonly batches: number;
-  readonly service: string;
-}): string {
-  return `${count(batches, 'batch')} of the dropped run ${batches === 1 ? 'is' : 'are'} on ${service}`;
+export function keptSentence(batches: number, service: string): string {
+  return `${counted(batches, 'batch')} of the dropped run ${batches === 1 ? 'is' : 'are'} on ${service}`;
 }
 
 const mostNames = 3;
@@ -131,7 +124,7 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
     return cells > 0 ? [`${grouped(cells)} ${describeReason(code)}`] : [];
   });
   return [
-    `${addresses}: ${grouped(credits)} ${credits === 1 ? 'credit' : 'credits'} at most${price}${known > 0 ? ` (${grouped(known)} ${known === 1 ? 'is' : 'are'} in the history)` : ''}`,
+    `${addresses}: ${counted(credits, 'credit')} at most${price}${known > 0 ? ` (${grouped(known)} ${known === 1 ? 'is' : 'are'} in the history)` : ''}`,
     ...(has.length > 0 ? [`the account has ${[has.join(' and '), ...missing].join(', ')}`] : []),
     ...(reasons.length > 0 ? [`cells that cannot be sent: ${reasons.join(', ')}`] : []),
   ];

@@ -132,11 +132,6 @@ export function amount(shown = '<n>'): OptionType<number> {
   return textType(anAmount, { shown }) as OptionType<number>;
 }
 
-function amountIn(given: string): number | undefined {
-  const value = Number(given);
-  return /^\d+(\.\d+)?$/.test(given) && Number.isFinite(value) ? value : undefined;
-}
-
 const secondMs = 1000;
 
 /** A time of 0 or more, in seconds. @returns whole milliseconds */
@@ -147,8 +142,9 @@ export function patience(shown = '<s>'): OptionType<number> {
 /** A time above 0, in seconds. @returns whole milliseconds */
 export function duration(shown = '<s>'): OptionType<number> {
   return typeOf(shown, 'must be a number above 0', (given) => {
-    const value = amountIn(given);
-    return value === undefined || value === 0 ? undefined : msOf(value, secondMs);
+    const value = Number(given);
+    const isRight = /^\d+(\.\d+)?$/.test(given) && Number.isFinite(value) && value > 0;
+    return isRight ? msOf(value, secondMs) : undefined;
   });
 }
 

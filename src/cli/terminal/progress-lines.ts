@@ -1,4 +1,4 @@
-import { duration, grouped, rate } from '../../platform/text/shown-numbers.js';
+import { counted, duration, grouped, rate } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
 import { type RunFigures, type RunStage, runStages } from './run-figures.js';
 
@@ -30,13 +30,14 @@ export function progressLines(
   form: ProgressForm,
   nowMs: number,
 ): readonly string[] {
+  const { failedBatches } = figures;
   const lines: readonly (readonly [label: string, text: string, colour?: 'dim' | 'red'])[] = [
     ['progress', progressText(figures, form, nowMs)],
     ['rows', rowsText(figures, nowMs)],
     ['batches', batchesText(figures)],
     ['results', resultsText(figures, nowMs)],
     ['credits', creditsText(figures), 'dim'],
-    ['failed', failedText(figures), 'red'],
+    ['failed', failedBatches === 0 ? '' : counted(failedBatches, 'batch'), 'red'],
   ];
   return lines
     .filter(([, text]) => text !== '')
@@ -107,11 +108,6 @@ function creditsText(figures: RunFigures): string {
   const saved = launched.email + launched.phone - spent.email - spent.phone + refunded;
   const less = saved > 0 ? `, ${grouped(saved)} of them not charged or refunded` : '';
   return prices.length === 0 ? '' : `${prices.join(', ')} launched${less}`;
-}
-
-function failedText({ failedBatches }: RunFigures): string {
-  if (failedBatches === 0) return '';
-  return `${grouped(failedBatches)} ${failedBatches === 1 ? 'batch' : 'batches'}`;
 }
 
 function rateText(perSecond: number | undefined): string {

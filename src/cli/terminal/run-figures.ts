@@ -91,7 +91,9 @@ export class RunFigures {
   noteOutage(outage: ServiceOutage, nowMs: number): void {
     this.#isWaiting = outage.state === 'waiting';
     if (outage.state === 'waiting') {
-      if (!isOfLimit(outage)) this.#waitingSinceMs ??= nowMs - outage.forMs;
+      const { error, pausedMs, forMs } = outage;
+      const isOfLimit = pausedMs !== undefined || isSluiceError(error, 'too_many_requests');
+      if (!isOfLimit) this.#waitingSinceMs ??= nowMs - forMs;
       return;
     }
     this.#waitedMs += nowMs - (this.#waitingSinceMs ?? nowMs);
@@ -282,8 +284,4 @@ export class RunFigures {
   #begin(stage: RunStage, nowMs: number): void {
     if (!this.#since.has(stage)) this.#since.set(stage, nowMs);
   }
-}
-
-function isOfLimit({ error, pausedMs }: Extract<ServiceOutage, { state: 'waiting' }>): boolean {
-  return pausedMs !== undefined || isSluiceError(error, 'too_many_requests');
 }

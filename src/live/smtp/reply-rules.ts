@@ -1,5 +1,12 @@
 import type { Reply } from './reply-reader.js';
-import { type Subject, subjectWords, hasNear, hasWords, plainWords } from './reply-subjects.js';
+import {
+  type Subject,
+  type SubjectWords,
+  replySubjects,
+  hasNear,
+  hasWords,
+  plainWords,
+} from './reply-subjects.js';
 
 /** What a reply to RCPT says about the mailbox. */
 export type Finding =
@@ -152,7 +159,7 @@ function fits({ codes, enhanced, about }: ReplyRule, reply: Reply, text: string)
 }
 
 function isAbout(text: string, subject: Subject): boolean {
-  const { words, near } = subjectWords(subject);
+  const { words, near }: SubjectWords = replySubjects[subject];
   return words === undefined ? near !== undefined && hasNear(text, near) : hasWords(text, words);
 }
 

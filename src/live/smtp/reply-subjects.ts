@@ -1,7 +1,7 @@
 import type { Reply } from './reply-reader.js';
 
 /** Words of a refusal, and the servers known to send them. */
-interface SubjectWords {
+export interface SubjectWords {
   readonly words?: Words;
   readonly near?: Near;
   readonly seen: string;
@@ -161,10 +161,6 @@ function phrases(text: string): Words {
 }
 
 export type Subject = keyof typeof replySubjects;
-
-export function subjectWords(subject: Subject): SubjectWords {
-  return replySubjects[subject];
-}
 
 /** Words of refusals as servers write them; a star stands for any ending. */
 type Words = readonly string[];

@@ -3,6 +3,7 @@ import type { StoppedSummary, Summary } from '../../engine/summary/summary.js';
 import { html, type Html, nothing } from '../../platform/html.js';
 import { optionName } from '../../platform/text/sentence.js';
 import {
+  counted,
   duration,
   earlierCreditsSentence,
   grouped,
@@ -164,11 +165,10 @@ export function timeline(batches: readonly BatchReport[]): Html {
   const slowest = new Set(longest.slice(0, mostBatches));
   const shown = timed.filter((batch) => slowest.has(batch));
   const usual = longest[Math.floor(longest.length / 2)];
-  const count = `${grouped(timed.length)} ${timed.length === 1 ? 'batch' : 'batches'}`;
   return html`<details>
     <summary>
       <h2>Batches over time</h2>
-      <small>${count}, ${shortDuration(end - begin)}</small>
+      <small>${counted(timed.length, 'batch')}, ${shortDuration(end - begin)}</small>
     </summary>
     <p>
       From ${moment(new Date(begin))} to ${moment(new Date(end))} (${shortDuration(end - begin)}).

@@ -46,8 +46,8 @@ export function stackedBar(shares: readonly Share[], described: string): Html {
   </svg>`;
 }
 
-/** A bar for each of several measures, all in one colour: they are not verdicts. */
-export function measures(title: string, shares: readonly Share[], unit: string): Html {
+/** A bar for each quality, all in one colour: they are not verdicts. */
+export function qualityBars(shares: readonly Share[]): Html {
   const shown = shares.filter(({ count }) => count > 0);
   if (shown.length === 0) return nothing;
   const whole = shown.reduce((sum, { count }) => sum + count, 0);
@@ -66,19 +66,29 @@ export function measures(title: string, shares: readonly Share[], unit: string):
   const columns: readonly TableColumn[] = [
     { name: 'Quality' },
     { name: '', kind: 'chart' },
-    { name: unit, kind: 'number' },
+    { name: 'Cells', kind: 'number' },
     { name: 'Share', kind: 'number' },
   ];
   return html`<figure>
-    <figcaption>${title}</figcaption>
+    <figcaption>Quality of what was verified</figcaption>
     ${table(columns, rows)}
   </figure>`;
 }
 
-/** The content of a chart in words and numbers. */
-function legend(shares: readonly Share[], unit: string): Html {
-  const whole = shares.reduce((sum, { count }) => sum + count, 0);
-  const rows = shares.map(
+const outcomeColumns = [
+  { name: 'Outcome' },
+  { name: 'Cells', kind: 'number' },
+  { name: 'Share', kind: 'number' },
+] as const;
+
+/** One bar of the outcomes, with their table; nothing without data. */
+export function outcomeChart(shares: readonly Share[]): Html {
+  const shown = shares.filter(({ count }) => count > 0);
+  if (shown.length === 0) return nothing;
+  const whole = shown.reduce((sum, { count }) => sum + count, 0);
+  const described = shown.map(({ label, count }) => `${label} ${percent(count, whole)}`).join(', ');
+  const title = 'What became of the filled cells';
+  const rows = shown.map(
     ({ label, count, tone }) =>
       html`<tr>
         <th scope="row"><i class="swatch ${tone}"></i>${label}</th>
@@ -86,21 +96,9 @@ function legend(shares: readonly Share[], unit: string): Html {
         <td class="number">${percent(count, whole)}</td>
       </tr>`,
   );
-  return table(
-    [{ name: 'Outcome' }, { name: unit, kind: 'number' }, { name: 'Share', kind: 'number' }],
-    rows,
-  );
-}
-
-/** A chart with its table; nothing without data. */
-export function chart(title: string, shares: readonly Share[], unit: string): Html {
-  const shown = shares.filter(({ count }) => count > 0);
-  if (shown.length === 0) return nothing;
-  const whole = shown.reduce((sum, { count }) => sum + count, 0);
-  const described = shown.map(({ label, count }) => `${label} ${percent(count, whole)}`).join(', ');
   return html`<figure>
     <figcaption>${title}</figcaption>
-    ${stackedBar(shown, `${title}: ${described}`)} ${legend(shown, unit)}
+    ${stackedBar(shown, `${title}: ${described}`)} ${table(outcomeColumns, rows)}
   </figure>`;
 }
 

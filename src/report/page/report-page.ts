@@ -110,7 +110,8 @@ function headline(summary: Summary): Html {
 function rowFigure({ rows, reachable_rows, columns }: Summary): Html {
   const share = percent(reachable_rows, rows);
   const unknown = columns.reduce((sum, { verdicts }) => sum + verdicts.unknown, 0);
-  const [what, reached] = [whatOf(columns), `${grouped(reachable_rows)} of ${grouped(rows)}`];
+  const what = [...new Set(columns.map(({ type }) => type))].join(' or ');
+  const reached = `${grouped(reachable_rows)} of ${grouped(rows)}`;
   return unknown === 0
     ? figure(share, 'of all rows can be reached', `${reached} have a valid ${what}`)
     : figure(
@@ -118,11 +119,6 @@ function rowFigure({ rows, reachable_rows, columns }: Summary): Html {
         'of all rows are known to be reachable',
         `${reached} have a valid ${what}; ${counted(unknown, 'cell')} with an unknown verdict do not count as valid`,
       );
-}
-
-function whatOf(columns: readonly ColumnSummary[]): string {
-  const names = { email: 'email', phone: 'phone' } as const;
-  return [...new Set(columns.map(({ type }) => names[type]))].join(' or ');
 }
 
 function columnFigure(column: ColumnSummary, isOpen: boolean): Html {

@@ -2,7 +2,7 @@ import type { ColumnSummary } from '../../engine/summary/figures.js';
 import { html, nothing, type Html } from '../../platform/html.js';
 import { cellsOfShares, formWords, reasonWords } from '../sentences/reason-words.js';
 import { grouped, moment } from '../../platform/text/shown-numbers.js';
-import { cardTable, chart, measures, type Share, percent } from './charts.js';
+import { cardTable, outcomeChart, qualityBars, type Share, percent } from './charts.js';
 import type { Example, ListFigures, ReasonExamples } from './list-figures.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../engine/summary/summary.js';
@@ -18,8 +18,7 @@ export function columnSection(
     <h2>
       <span class="word">${name}</span> <small>${type === 'email' ? 'emails' : 'phones'}</small>
     </h2>
-    ${chart('What became of the filled cells', fateShares(column), 'Cells')}
-    ${measures('Quality of what was verified', qualityShares(column), 'Cells')} ${riskyNote(column)}
+    ${outcomeChart(fateShares(column))} ${qualityBars(qualityShares(column))} ${riskyNote(column)}
     ${reasonTable(column, examples, places)}
   </section>`;
 }

@@ -240,7 +240,8 @@ export function rowsSentence(
   took?: string,
 ): string {
   const parts = outputs.map(
-    ({ name, rows: count }, index) => `${rowsTo(count, index === 0)} to ${name}`,
+    ({ name, rows: count }, index) =>
+      `${index === 0 ? counted(count, 'row') : grouped(count)} to ${name}`,
   );
   const written = outputs.reduce((sum, output) => sum + output.rows, 0);
   const left = rows - written - (alone ? alone.changed + alone.gone : 0);
@@ -251,9 +252,4 @@ export function rowsSentence(
       : '';
   const time = took === undefined ? '' : ` in ${took}`;
   return `wrote ${[...parts, ...others].join(', ')}${time}${again}`;
-}
-
-function rowsTo(count: number, isFirst: boolean): string {
-  if (!isFirst) return grouped(count);
-  return `${grouped(count)} ${count === 1 ? 'row' : 'rows'}`;
 }

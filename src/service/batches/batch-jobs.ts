@@ -152,7 +152,7 @@ export class BatchJobs {
     });
     await this.#waitSince(stage.sinceMs, parseDelayMs);
     await this.#finish(batch, async (atMs) => {
-      const verdicts = [...(prepared.verdicts ?? [])];
+      const verdicts = [...prepared.verdicts];
       await store.commit({ ...prepared, event: 'parsed', uuid: batch.uuid, at: atMs, verdicts });
     });
   }

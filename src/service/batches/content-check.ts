@@ -71,7 +71,6 @@ export function createContentCheck(): ContentCheck {
 /**
  * Whether a chunk has neither commas, nor null bytes, nor long lines, by fast searches: only a bad chunk is
  * examined line by line.
- * @param begunBytes length of the line that it continues
  *
  * @param begunBytes length of the line that it continues with
  */

@@ -10,11 +10,8 @@ export interface Prepared {
   readonly counts: ParsingCounts;
   /** Addresses that a launch verifies. */
   readonly addresses: number;
-  /**
-   * Their offline verdicts, each at the index of its code in the codes file; absent in logs of earlier
-   * releases.
-   */
-  readonly verdicts?: readonly VerdictCount[] | undefined;
+  /** Their offline verdicts, each at the index of its code in the codes file. */
+  readonly verdicts: readonly VerdictCount[];
 }
 
 /** The cost of a launch. */

@@ -38,8 +38,8 @@ const serviceEvent = z.discriminatedUnion('event', [
     /** Credits ever granted; the balance is the rest. */
     emailCredits: z.number(),
     phoneCredits: z.number(),
-    /** Whether its requests are answered with 403; absent in logs of earlier releases. */
-    suspended: z.boolean().default(false),
+    /** Whether its requests are answered with 403. */
+    suspended: z.boolean(),
   }),
   z.object({
     event: z.literal('uploaded'),
@@ -59,7 +59,7 @@ const serviceEvent = z.discriminatedUnion('event', [
     at,
     counts: parsingCounts,
     addresses: count,
-    verdicts: z.array(verdictCount).optional(),
+    verdicts: z.array(verdictCount),
   }),
   // Charge and change of state are one event: a kill leaves both or none.
   z.object({ event: z.literal('launched'), uuid, at, accountHits: count, globalHits: count }),

@@ -81,8 +81,9 @@ async function askBeforeLaunch(answer: string): Promise<{
   const options = new ParsedOptions(new Map([['preflight', [true] as const]]));
   const reported: Message[] = [];
   const person = personAtTerminal(answer);
-  const { onPrepared } = preflightOf(options, person, {
-    reporter: { report: (messages) => reported.push(...messages) },
+  const { onPrepared } = preflightOf(options, {
+    person,
+    reporter: { report: (messages: readonly Message[]) => reported.push(...messages) } as never,
     signal: new AbortController().signal,
   });
   const mayLaunch = await onPrepared?.(preflight);

@@ -286,7 +286,7 @@ describe('onDoubtfulColumns', () => {
       ['n', ['yes'], true],
     ] as const) {
       const person = personAtTerminal(answer);
-      const ask = askAboutColumns(options(given) as never, person, { reporter, signal });
+      const ask = askAboutColumns(options(given) as never, { person, reporter, signal });
       expect(await ask([column])).toBe(goesOn);
       expect(person.received().includes('Verify them all the same?')).toBe(given.length === 0);
     }
