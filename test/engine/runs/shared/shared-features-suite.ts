@@ -188,7 +188,7 @@ export function describeSharedFeatures(
       };
       const ended = work({ openHistory, onProgress, signal: killed.signal });
       await expect(ended).rejects.toThrow('ended');
-      const before = await charges();
+      const before = await paidAddresses(service);
       // Without the history, its lock shows a process at work.
       let refused: unknown;
       const onPrepared = async (): Promise<boolean> => {
@@ -197,7 +197,7 @@ export function describeSharedFeatures(
       };
       await caught(work({ onPrepared }));
       expect(refused).toMatchObject({ code: 'state_locked' });
-      expect(await charges()).toEqual(before);
+      expect(await paidAddresses(service)).toEqual(before);
       await stream();
       await expectPaidOnce();
     });
