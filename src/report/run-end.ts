@@ -152,7 +152,7 @@ function conditionOf(
 }
 
 /** The same sink, with its rows counted. */
-export function watchSink(sink: Sink, onFigures: (figures: ListFigures) => void): Sink {
+export function watchSink(sink: Sink, onFigures: (figures: ListFigures) => unknown): Sink {
   return withMembers(sink, {
     async open(opening) {
       const figures = new ListFigures(opening);

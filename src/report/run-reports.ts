@@ -178,10 +178,7 @@ export class RunReports {
 
   /** The same sink, with its rows counted for the report. */
   watch(sink: Sink): Sink {
-    if (!this.#report) return sink;
-    return watchSink(sink, (figures) => {
-      this.#figures = figures;
-    });
+    return this.#report ? watchSink(sink, (figures) => (this.#figures = figures)) : sink;
   }
 
   /** Removes those of an earlier run: if this one is killed, none of another night remain. @throws OutputError */

@@ -304,7 +304,3 @@ export function withExtraFields(variants: Variants, body: unknown): unknown {
   if (Array.isArray(body)) return body.map((item) => withExtraFields(variants, item));
   return { ...body, ...extraFields };
 }
-
-export function statusWord(variants: Variants, status: BatchStatus): string {
-  return variants.statusWords[status] ?? status;
-}

@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { scanBatches } from '../../src/client/batch-list.js';
-import { FakeService } from '../engine/driver/fake-service.js';
+import { type FakeService, serviceWith } from '../engine/driver/fake-service.js';
 
 async function names(service: FakeService): Promise<string[]> {
   const found: string[] = [];
   for await (const { name } of scanBatches(service)) found.push(name);
   return found;
-}
-
-function serviceWith(count: number): FakeService {
-  const service = new FakeService();
-  for (let index = 0; index < count; index += 1) service.add({ name: `other-${index}` });
-  return service;
 }
 
 describe('scanBatches', () => {

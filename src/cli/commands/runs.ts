@@ -65,7 +65,9 @@ async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promis
     const answer = runs.map((found) =>
       'status' in found ? found.status : { run: found.run, error: errorText(found.error) },
     );
-    await printAnswer(input, answer, () => fitted(describeStore(runs), input));
+    await printAnswer(input, answer, () =>
+      fitted(blocks(runs.map(linesOfShared), 'No run in this store.'), input),
+    );
   } else if (options.has('store') || options.has('run')) {
     const status = await unlessStopped(readRunStatus(await onlySharedRun(input)), signal);
     await printAnswer(input, status, () => fitted(describe(status, describeShared(status)), input));
@@ -74,7 +76,9 @@ async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promis
     const answer = runs.map((run) =>
       'status' in run ? run.status : { stateDir: run.stateDir, error: errorText(run.error) },
     );
-    await printAnswer(input, answer, () => fitted(describeAll(runs), input));
+    await printAnswer(input, answer, () =>
+      fitted(blocks(runs.map(linesOf), 'No unfinished run in this folder.'), input),
+    );
   } else {
     const status = await readRunStatus(onlyPath(input, nameState));
     await printAnswer(input, status, () => fitted(describe(status), input));
@@ -101,17 +105,8 @@ async function onlySharedRun(input: CommandInput<'store' | 'run'>): Promise<Shar
 
 const nameState = 'name one state directory, such as verified.csv.sluice';
 
-function describeAll(runs: readonly FoundRun[]): string {
-  if (runs.length === 0) return 'No unfinished run in this folder.\n';
-  return blocks(runs.map(linesOf));
-}
-
-function describeStore(runs: readonly FoundSharedRun[]): string {
-  if (runs.length === 0) return 'No run in this store.\n';
-  return blocks(runs.map(linesOfShared));
-}
-
-function blocks(all: readonly (readonly string[])[]): string {
+function blocks(all: readonly (readonly string[])[], none: string): string {
+  if (all.length === 0) return `${none}\n`;
   return all.map((lines) => `${lines.map(printableLine).join('\n')}\n`).join('\n');
 }
 

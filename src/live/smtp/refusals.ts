@@ -25,7 +25,8 @@ export class Refusals {
   taken(place: number): void {
     const { memory, recipients } = this.#questions;
     const path = recipients[place];
-    if (path === undefined || isPostmaster(path.local)) return;
+    // RFC 5321 4.5.1: every domain has it, and many accept mail for it from clients that they refuse otherwise.
+    if (path === undefined || path.local.toLowerCase() === 'postmaster') return;
     memory.learnTaken(path.domain, path.text);
     this.#taken.add(place);
     this.#last = place;
@@ -99,9 +100,4 @@ export class Refusals {
   #domainOf(place: number): string {
     return this.#questions.recipients[place]?.domain ?? '';
   }
-}
-
-/** RFC 5321 4.5.1: every domain has it, and many accept mail for it from clients that they refuse otherwise. */
-function isPostmaster(local: string): boolean {
-  return local.toLowerCase() === 'postmaster';
 }

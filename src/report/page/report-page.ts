@@ -30,12 +30,9 @@ export interface Report {
 /** A self-contained page about a run: the result, then the cost, then the batches. */
 export function reportPage({ summary, figures, end, madeAt }: Report): string {
   const { input, service, seconds, columns, compared } = summary;
-  return page({
-    title: `Sluice: ${input}`,
-    meta: html`<meta http-equiv="Content-Security-Policy" content="${reportLook.policy}" />
-      <meta name="referrer" content="no-referrer" />`,
-    look: reportLook,
-    body: html`<header>
+  return pageOf(
+    input,
+    html`<header>
         <h1>Verification of ${input}</h1>
         <p>${moment(madeAt)}, ${rowsSentence(summary, duration(seconds))}.</p>
       </header>
@@ -56,6 +53,16 @@ export function reportPage({ summary, figures, end, madeAt }: Report): string {
           digits of a phone.
         </p>
       </footer>`,
+  );
+}
+
+function pageOf(title: string, body: Html): string {
+  return page({
+    title: `Sluice: ${title}`,
+    meta: html`<meta http-equiv="Content-Security-Policy" content="${reportLook.policy}" />
+      <meta name="referrer" content="no-referrer" />`,
+    look: reportLook,
+    body,
   });
 }
 
@@ -163,12 +170,9 @@ export function stoppedPage(
   madeAt: Date,
 ): string {
   const { input, output, service, seconds, batches } = summary;
-  return page({
-    title: `Sluice: ${input}, stopped`,
-    meta: html`<meta http-equiv="Content-Security-Policy" content="${reportLook.policy}" />
-      <meta name="referrer" content="no-referrer" />`,
-    look: reportLook,
-    body: html`<header>
+  return pageOf(
+    `${input}, stopped`,
+    html`<header>
         <h1>Verification of ${input}, stopped</h1>
         <p>${moment(madeAt)}. ${outputNote(output, status)}</p>
         ${endNote(summary)} ${adviceList(summary.next === null ? [] : [summary.next])}
@@ -180,7 +184,7 @@ export function stoppedPage(
         ${creditTable(summary)} ${timeline(batches)} ${failedBatches(summary)}
       </main>
       <footer><p>Made by Sluice ${version}. No cell of the list is in this page.</p></footer>`,
-  });
+  );
 }
 
 /** Streamed rows are wherever they went. */

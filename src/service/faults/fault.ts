@@ -10,9 +10,8 @@ const ms = z
   .max(2 ** 31 - 1);
 const requestNumber = z.int().min(1);
 
-/** Everything that a fault may do, by its member. */
+/** What each member of a {@link FaultAction} takes. */
 const shapes = {
-  /** Another answer in place of the true one. */
   answer: z.strictObject({
     answer: z
       .strictObject({
@@ -25,24 +24,16 @@ const shapes = {
         error: 'json and text exclude each other',
       }),
   }),
-  /** The connection is reset in place of an answer. */
   reset: z.strictObject({ reset: z.literal(true) }),
-  /** No answer ever comes. */
   hang: z.strictObject({ hang: z.literal(true) }),
-  /** So much of the true answer's body, and then this. */
   cutAtByte: z.strictObject({
     cutAtByte: z.int().min(0),
     by: z.enum(['reset', 'close', 'silence', 'end']).default('reset'),
   }),
-  /** The true answer's body byte by byte, with this wait before each. */
   dripMs: z.strictObject({ dripMs: ms }),
-  /** A wait before the true answer. */
   delayMs: z.strictObject({ delayMs: ms }),
-  /** The connection is reset, and the request carried out this much later. */
   commitAfterMs: z.strictObject({ commitAfterMs: ms }),
-  /** Somebody deletes the batch, or it breaks. */
   batch: z.strictObject({ batch: z.enum(['deleted', 'internal_error']) }),
-  /** The key is revoked. */
   key: z.strictObject({ key: z.literal('revoked') }),
 } as const;
 

@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { refundOf, statusOf, type Batch, type Charge } from '../storage/batch.js';
 import type { ParsingCounts, VerdictCount } from '../storage/events.js';
-import { statusWord, type Variants } from '../service-options.js';
+import type { Variants } from '../service-options.js';
 
 /** A timestamp of format `date-time` (spec 2). */
 export function dateTime(ms: number): string {
@@ -10,11 +10,12 @@ export function dateTime(ms: number): string {
 
 /** The fields of a list item (spec 2.2), which details share. */
 export function summaryFields(batch: Batch, variants: Variants): Record<string, unknown> {
+  const status = statusOf(batch.stage);
   return {
     batch_uuid: batch.uuid,
     name: batch.name,
     description: batch.description,
-    status: statusWord(variants, statusOf(batch.stage)),
+    status: variants.statusWords[status] ?? status,
     created_at: dateTime(batch.createdAtMs),
     updated_at: dateTime(batch.updatedAtMs),
   };

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StateError } from '../../platform/errors/errors.js';
-import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
+import { lockFile } from '../../platform/files/file-lock.js';
 import { systemFiles, move, writeWhole } from '../../platform/files/file-system.js';
 import { checkPrivateFolder, readPrivateFileIfExists } from '../../platform/files/private-files.js';
 import { makePrivateFolder } from '../../platform/files/private-folder.js';
@@ -17,16 +17,6 @@ import {
 } from './events.js';
 import { ServiceState } from './service-state.js';
 import { batchFiles, type BatchFiles, removeOrphans } from './batch.js';
-
-/** Locks a folder for one service, by a file in it. */
-async function lockFolder(folder: string): Promise<FileLock> {
-  return lockFile(systemFiles, {
-    name: `the local service's data in ${folder}`,
-    path: join(folder, 'lock'),
-    option: 'dataDir',
-    canWait: false,
-  });
-}
 
 interface Folders {
   readonly root: string;
@@ -155,7 +145,12 @@ async function takeFolder(path: string): Promise<TakenFolder> {
   await checkPrivateFolder(path, isUsed);
   await mkdir(path, { recursive: true, mode: 0o700 });
   await checkPrivateFolder(path, isUsed);
-  const lock = await lockFolder(path);
+  const lock = await lockFile(systemFiles, {
+    name: `the local service's data in ${path}`,
+    path: join(path, 'lock'),
+    option: 'dataDir',
+    canWait: false,
+  });
   return { path, leave: async () => lock.release() };
 }
 

@@ -1,16 +1,9 @@
 import { batchStage } from '../../../src/engine/batches/claim.js';
 import type { BatchState, RunProgress } from '../../../src/index.js';
+import { electedAs } from '../../engine/batches/any-event.js';
 
 export const tries = { attempt: 1, fresh: 0, uploads: 0 } as const;
-const elected = {
-  ...tries,
-  uuid: '00000000-0000-4000-8000-000000000000',
-  isFound: false,
-  misses: 0,
-  prepares: 0,
-  launches: 0,
-  doubt: false,
-} as const;
+const elected = { ...electedAs, ...tries, uuid: '00000000-0000-4000-8000-000000000000' };
 
 /** A batch of a hundred emails at a point of its life. */
 export function batchProgress(

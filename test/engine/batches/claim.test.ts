@@ -3,20 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type BatchState, planned } from '../../../src/engine/batches/batch-state.js';
 import { type BatchClaim, LocalClaims } from '../../../src/engine/batches/claim.js';
 import { makeBatch } from '../driver/driving.js';
+import { electedAs } from './any-event.js';
 
-const verifying: BatchState = {
-  stage: 'verifying',
-  uuid: '11111111-2222-4333-8444-555555555555',
-  isFound: false,
-  attempt: 1,
-  fresh: 0,
-  uploads: 1,
-  misses: 0,
-  prepares: 0,
-  launches: 1,
-  doubt: false,
-  readies: 0,
-};
+const verifying: BatchState = { stage: 'verifying', ...electedAs, launches: 1, readies: 0 };
 const nowhere = (): void => undefined;
 
 async function becomes(claim: BatchClaim, state: BatchState): Promise<void> {

@@ -18,6 +18,7 @@ import type { VerificationType } from '../../../src/contract/enums.js';
 import { ContractError } from '../../../src/platform/errors/service-errors.js';
 import type { Notice } from '../../../src/platform/text/notices.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
+import { electedAs } from '../batches/any-event.js';
 
 /** A batch of addresses that no other batch has. */
 export function makeBatch(id = 0, addresses = 2, type: VerificationType = 'email'): Batch {
@@ -168,18 +169,7 @@ interface End {
 }
 
 /** The service has taken it before. */
-const provenBatch: BatchState = {
-  stage: 'exported',
-  uuid: '99999999-2222-4333-8444-555555555555',
-  isFound: false,
-  attempt: 1,
-  fresh: 0,
-  uploads: 0,
-  misses: 0,
-  prepares: 0,
-  launches: 0,
-  doubt: false,
-};
+const provenBatch: BatchState = { stage: 'exported', ...electedAs, uploads: 0 };
 
 /** A pool of batches that no other process has, with a promise for each. */
 interface DrivingRunner {

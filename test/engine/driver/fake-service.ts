@@ -344,3 +344,10 @@ async function hang(signal: AbortSignal | undefined): Promise<never> {
     onAbort(signal, (reason) => reject(reason));
   });
 }
+
+/** One with so many batches of others. */
+export function serviceWith(count: number): FakeService {
+  const service = new FakeService();
+  for (let index = 0; index < count; index += 1) service.add({ name: `other-${index}` });
+  return service;
+}

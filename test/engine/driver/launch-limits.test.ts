@@ -6,23 +6,13 @@ import { LocalClaims } from '../../../src/engine/batches/claim.js';
 import { bounds } from '../../../src/client/batch-bounds.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import { BudgetError } from '../../../src/platform/errors/errors.js';
+import { electedAs } from '../batches/any-event.js';
 import { makeBatch } from './driving.js';
 import { refusal } from './fake-service.js';
 
 const anyClaim = new LocalClaims().claim(makeBatch(), planned, () => undefined);
 const { signal } = new AbortController();
-const exported: BatchState = {
-  stage: 'exported',
-  uuid: '11111111-2222-4333-8444-555555555555',
-  isFound: false,
-  attempt: 1,
-  fresh: 0,
-  uploads: 1,
-  misses: 0,
-  prepares: 0,
-  launches: 1,
-  doubt: false,
-};
+const exported: BatchState = { stage: 'exported', ...electedAs, launches: 1 };
 
 /** Asks the gate for the launches of batches of so many addresses, one after the other. */
 async function ask(gate: LaunchGate, ...sizes: number[]): Promise<boolean[]> {

@@ -1,3 +1,4 @@
+import { electedAs } from '../batches/any-event.js';
 import type { PlanEntry, RunEntry } from '../../../src/engine/stores/journal-entries.js';
 
 export const runEntry: RunEntry = {
@@ -16,13 +17,8 @@ export const planEntry: PlanEntry = { entry: 'plan', rows: 3, content: null, bat
 /** A batch whose results are there, after one attempt. */
 export const exported = {
   stage: 'exported',
+  ...electedAs,
   uuid: '11111111-2222-4333-8444-555555555555',
-  attempt: 1,
-  fresh: 0,
-  uploads: 1,
-  isFound: false,
-  misses: 0,
   prepares: 1,
   launches: 1,
-  doubt: false,
 } as const;

@@ -2,18 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { BatchState } from '../../../src/engine/batches/batch-state.js';
 import { replayJournal } from '../../../src/engine/stores/run-state.js';
 import { sharedStatusOf } from '../../../src/engine/stores/shared/shared-status.js';
+import { electedAs } from '../batches/any-event.js';
 import { runEntry as run } from './example-entries.js';
 
 const tries = { attempt: 1, fresh: 0, uploads: 1 };
-const elected = {
-  ...tries,
-  uuid: 'e1c0ffee-0000-4000-8000-000000000000',
-  isFound: false,
-  misses: 0,
-  prepares: 0,
-  launches: 0,
-  doubt: false,
-};
+const elected = { ...electedAs, uuid: 'e1c0ffee-0000-4000-8000-000000000000' };
 
 /** One of each stage, as it is written down. */
 const stages: readonly BatchState[] = [

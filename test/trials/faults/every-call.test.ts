@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import { Client, fileSink, fileSource, isSluiceError, run } from '../../../src/index.js';
 import { createService, type Service } from '../../../src/service/index.js';
 import { drawnPart, isFixed } from './drawn-part.js';
+import { systemError } from '../../engine/runs/watched-files.js';
 
 const codes = ['ENOSPC', 'EIO', 'EMFILE'] as const;
 const apiKey = 'a-key';
@@ -166,7 +167,3 @@ async function troubleOf(
 
 /** An empty directory is no harm: the next run takes it as it is. */
 const ownNames = ['list.csv', 'out.csv', 'run'];
-
-function systemError(code: string): Error {
-  return Object.assign(new Error(`${code}: made to fail`), { code, syscall: 'write', errno: -1 });
-}

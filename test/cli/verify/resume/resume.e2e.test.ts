@@ -1,5 +1,6 @@
 import { appendFile, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
@@ -334,18 +335,12 @@ describe('two processes', () => {
 async function begun(service: Service): Promise<Running> {
   const running = startSluice([...command, '--verbose'], inFolder(folder, service));
   await running.printed(/read 30 rows/);
-  while ((await chargesOf(service)).length === 0) await pause();
+  while ((await chargesOf(service)).length === 0) await wait(5);
   return running;
 }
 
 async function exists(path: string): Promise<void> {
-  while (!(await stat(path).catch(() => undefined))) await pause();
-}
-
-async function pause(): Promise<void> {
-  await new Promise((resolve) => {
-    setTimeout(resolve, 5);
-  });
+  while (!(await stat(path).catch(() => undefined))) await wait(5);
 }
 
 describe('a list that changes over nights, each of which is killed', () => {

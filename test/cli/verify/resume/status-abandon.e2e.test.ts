@@ -1,5 +1,6 @@
 import { mkdir, readFile, readdir, realpath, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ParsedOptions } from '../../../../src/cli/command.js';
 import { dropOldRun } from '../../../../src/cli/job/questions.js';
@@ -226,7 +227,7 @@ describe('sluice abandon', () => {
         () => true,
         () => false,
       );
-    while (!(await isBegun())) await turn();
+    while (!(await isBegun())) await wait(5);
     const refused = await sluice(['abandon', 'busy'], {});
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('[state_locked]') });
     running.child.kill('SIGTERM');
@@ -340,10 +341,3 @@ describe('--retry-failed', () => {
     expect(await chargesOf(service)).toEqual([]);
   });
 });
-
-/** One whose answer lies ready. */
-async function turn(): Promise<void> {
-  await new Promise((resolve) => {
-    setTimeout(resolve, 5);
-  });
-}

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findUpload } from '../../../../src/engine/batches/uploads/list-uploads.js';
-import { type FakeBatch, FakeService } from '../../driver/fake-service.js';
-
-function serviceWith(count: number): FakeService {
-  const service = new FakeService();
-  for (let index = 0; index < count; index += 1) service.add({ name: `other-${index}` });
-  return service;
-}
+import { type FakeBatch, serviceWith } from '../../driver/fake-service.js';
 
 describe('findUpload', () => {
   it.each([0, 999, 1000, 3210])('finds the name on any page (at %i)', async (place) => {

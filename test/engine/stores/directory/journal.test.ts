@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
+import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OutputError } from '../../../../src/platform/errors/errors.js';
 import { systemFiles, type FileSystem } from '../../../../src/platform/files/file-system.js';
@@ -205,9 +206,3 @@ it('reads a group of any number of entries', () => {
   );
   expect(parseJournal(Buffer.concat([head, group]), 'journal').entries).toHaveLength(200_000);
 });
-
-async function turn(): Promise<void> {
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
