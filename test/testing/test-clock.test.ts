@@ -50,7 +50,10 @@ it('a test clock that nobody moves says so, once', async () => {
 });
 
 it('a test clock stays where it is while an answer is awaited, and takes work over HTTP to its end', async () => {
-  const { service } = await withService({ parseDelayMs: 5, verifyDelayMs: 5 });
+  // However soon it is done: three looks are in vain, and waited after.
+  const answer = { json: { status: 'parsing_content' } };
+  const inVain = { operation: 'batchStatus', requests: [1, 2, 3], what: { answer } } as const;
+  const { service } = await withService({ faults: { faults: [inVain] } });
   const { baseUrl, apiKey } = service;
   const clock = createTestClock();
   const outages: unknown[] = [];
