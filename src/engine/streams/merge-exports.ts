@@ -49,7 +49,10 @@ const mergeShape: OptionShape<MergeSettings> = { ...columnShape, ...countryShape
 
 const someExports: Wanted = {
   what: 'an array of paths, such as ["export.json"], or of functions that open an export',
-  isRight: isRows,
+  isRight: (value) =>
+    isRows(value) &&
+    (!Array.isArray(value) ||
+      value.every((each) => typeof each === 'string' || typeof each === 'function')),
 };
 
 /** No export gives it, and an email has one result in any country. */

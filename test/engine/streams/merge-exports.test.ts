@@ -70,6 +70,12 @@ test.each<[string, string, string]>([
   expect(await caught(merged([saved(Buffer.from(text))]))).toMatchObject({ code });
 });
 
+test('refuses what opens no export, such as its bytes', async () => {
+  const bytes: unknown[] = [Buffer.from('{}')];
+  const error = await caught(merged(bytes as SavedExport[]));
+  expect(error).toMatchObject({ code: 'invalid_option', option: 'exports' });
+});
+
 test('says which export cannot be read', async () => {
   const error = await caught(merged(['/no/such/export.json']));
   expect(error).toMatchObject({
