@@ -14,13 +14,12 @@ import type { UploadFormInput } from '../contract/parameters.js';
 import { checkOptions, checkValue, type OptionShape } from '../platform/check-options.js';
 import { called, duration, oneOf, record } from '../platform/option-kinds.js';
 import { DeadlineError, InputError } from '../platform/errors/errors.js';
-import { ApiError, ContractError } from '../platform/errors/service-errors.js';
+import { ApiError, ContractError, isRefusal } from '../platform/errors/service-errors.js';
 import { isSluiceError } from '../platform/errors/is-sluice-error.js';
 import { duration as inWords } from '../platform/text/shown-numbers.js';
 import { type Clock, pollWaitMs } from '../platform/waiting/clock.js';
 import { type CallOptions, callShape } from './client-options.js';
 import type { UploadFile } from './http/multipart.js';
-import { isRefusal } from './http/response.js';
 import { bounds } from './batch-bounds.js';
 import { type BatchLister, scanBatches } from './batch-list.js';
 

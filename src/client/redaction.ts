@@ -1,6 +1,9 @@
 import { isObject } from '../platform/check-options.js';
 import { isDeeperThan, parseJson } from '../platform/json.js';
 
+/** Without `import`: for that, Node 22 and newer load all of fetch, which takes as long as Node's own start. */
+export const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
 const mostCharacters = 500;
 /** Characters that are examined: later ones cannot reach the kept words. */
 const mostRead = 16 * mostCharacters;
@@ -25,6 +28,11 @@ export function printable(text: string): string {
 export function sanitized(text: string): string {
   // Before the text is cut: half an address is too much of one.
   return printable(hideContacts(text.replace(invisible, '').replace(unprintable, ' ')));
+}
+
+/** Whether a service has said nothing, or only repeats the name of the status. */
+export function isBare(status: number, serviceMessage: string | undefined): boolean {
+  return serviceMessage === undefined || serviceMessage === (STATUS_CODES[status] ?? '');
 }
 
 export interface ServiceAnswer {

@@ -1,17 +1,20 @@
 import type { z } from 'zod';
 import type { VerificationType } from '../../contract/enums.js';
 import { type OperationName, operations } from '../../contract/operations.js';
-import { ApiError, ContractError } from '../../platform/errors/service-errors.js';
+import { ApiError, ContractError, isServiceFailure } from '../../platform/errors/service-errors.js';
 import type { ErrorCodes } from '../../platform/errors/sluice-error.js';
 import { isDeeperThan, readBounded } from '../../platform/json.js';
 import { parseRetryAfter } from '../rate/rate-headers.js';
-import { printable, readServiceAnswer, sanitized, type ServiceAnswer } from '../redaction.js';
+import {
+  isBare,
+  printable,
+  readServiceAnswer,
+  sanitized,
+  type ServiceAnswer,
+  STATUS_CODES,
+} from '../redaction.js';
 import type { WireAnswer } from './exchange.js';
 import type { WireRequest } from './request.js';
-import { isServiceFailure } from './retry.js';
-
-/** Without `import`: for that, Node 22 and newer load all of fetch, which takes as long as Node's own start. */
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** More of an error's body is not read. */
 const maxErrorBytes = 64 * 1024;
@@ -281,11 +284,6 @@ export function toApiError(answer: {
   });
 }
 
-/** Whether a service has said nothing, or only repeats the name of the status. */
-export function isBare(status: number, serviceMessage: string | undefined): boolean {
-  return serviceMessage === undefined || serviceMessage === (STATUS_CODES[status] ?? '');
-}
-
 /** What is known beside the service's words. */
 function hintOn(
   code: ErrorCodes['ApiError'],
@@ -306,14 +304,4 @@ function hintOn(
     default:
       return '';
   }
-}
-
-/** The service understood the request and refused it. */
-export function isRefusal(error: unknown): error is ApiError {
-  return (
-    error instanceof ApiError &&
-    (error.code === 'bad_request' ||
-      error.code === 'validation_failed' ||
-      (error.code === 'unexpected_status' && error.sent === 'no'))
-  );
 }

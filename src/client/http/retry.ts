@@ -1,4 +1,9 @@
-import { ApiError, ContractError, TransportError } from '../../platform/errors/service-errors.js';
+import {
+  ApiError,
+  ContractError,
+  isServiceFailure,
+  TransportError,
+} from '../../platform/errors/service-errors.js';
 import { backoffMs } from '../rate/rate-limiter.js';
 
 /** How waits between two attempts of one request grow. */
@@ -9,9 +14,6 @@ const bounds = { firstMs: 500, longestMs: 30_000 };
  * there is to report. Later they are a temporary fault, such as a proxy's page.
  */
 const mostInvalidAnswers = 3;
-
-/** Timeouts and early hints that some services answer with in place of a 5xx. */
-const passingStatuses: ReadonlySet<number> = new Set([408, 425]);
 
 /** A failed attempt, and what is known of those before it. */
 export interface Failure {
@@ -51,11 +53,6 @@ export function judgeFailure(failure: Failure, random: () => number): Verdict {
   if (leftMs <= 0 || askedWaitMs(failure.error) > leftMs) return { do: 'give_up' };
   // The last attempt is made when the time is over, not one wait earlier.
   return { do: 'repeat', waitMs: Math.min(waitMs, leftMs) };
-}
-
-/** Whether a status says that the service, and not the request, is in trouble. */
-export function isServiceFailure(status: number): boolean {
-  return status >= 500 || passingStatuses.has(status);
 }
 
 /**

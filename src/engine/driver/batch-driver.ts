@@ -1,5 +1,4 @@
-import { ContractError, type ApiError } from '../../platform/errors/service-errors.js';
-import { isRefusal } from '../../client/http/response.js';
+import { ContractError, isRefusal, type ApiError } from '../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { Batch } from '../batches/batch.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';

@@ -1,10 +1,14 @@
-import { sanitized } from '../../client/redaction.js';
+import { isBare, sanitized } from '../../client/redaction.js';
 import { BudgetError, ConfigurationError, DeadlineError } from '../../platform/errors/errors.js';
-import { ApiError, ContractError, TransportError } from '../../platform/errors/service-errors.js';
+import {
+  ApiError,
+  ContractError,
+  isRefusal,
+  TransportError,
+} from '../../platform/errors/service-errors.js';
 import { batchStatuses } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { isBare, isRefusal } from '../../client/http/response.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
 import type { Stage } from '../batches/batch-state.js';
 import type { Step } from '../batches/state-machine.js';

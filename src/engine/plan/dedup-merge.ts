@@ -1,5 +1,4 @@
-import { wholeRecords } from '../../platform/files/file-system.js';
-import type { BatchStorage, LineBytes } from './batch-cutter.js';
+import { type BatchStorage, type LineBytes, wholeRecords } from './batch-cutter.js';
 
 /** Precedes each stored line: the number of its batch group and, in the lower bits, its length. */
 export const headBytes = 4;

@@ -4,9 +4,8 @@ import {
   type HashWords,
 } from '../../platform/hashing/address-table.js';
 import { InputError } from '../../platform/errors/errors.js';
-import type { BatchStorage, LineBytes } from './batch-cutter.js';
+import { type BatchStorage, type LineBytes, wholeRecords } from './batch-cutter.js';
 import { NumberList } from './address-book.js';
-import { wholeRecords } from '../../platform/files/file-system.js';
 import { headBytes, lengthBits, DedupMerge, type PlaceLine } from './dedup-merge.js';
 
 /** Words of a record in a partition: three of the hash, then the cell plus one, as in a table's slots. */

@@ -1,9 +1,9 @@
 import { hashWords, KeyHash } from '../../platform/hashing/key-hash.js';
-import { wholeRecords } from '../../platform/files/file-system.js';
 import { type AddressLine, groupNumber } from '../addresses/address.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { Batch } from '../batches/batch.js';
+import { wholeRecords } from './batch-cutter.js';
 
 const lineFeed = 0x0a;
 

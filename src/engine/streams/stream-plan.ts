@@ -1,4 +1,4 @@
-import { type Row, kindOfRow } from '../../lists/rows/chunks/object-chunk.js';
+import { kindOfRow, refuseSameObjects, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import { checkOptions, checkValue } from '../../platform/check-options.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { type Clock, systemClock } from '../../platform/waiting/clock.js';
@@ -16,7 +16,6 @@ import type { Suppressed } from '../plan/suppressed.js';
 import type { ResultHistory } from '../plan/result-cache.js';
 import { type StreamPlanOptions, streamShape, type TargetChoice } from './stream-options.js';
 import { isSame } from '../../lists/rows/sources/combine-headers.js';
-import { refuseSameObjects } from '../../lists/rows/guarded-ends.js';
 
 /**
  * Shared by the three Transforms of one stream: the columns, the addresses and their outcomes, and the bound

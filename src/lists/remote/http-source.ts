@@ -18,7 +18,7 @@ import {
   type RemoteObject,
 } from './remote-input.js';
 import request from 'undici/lib/api/api-request.js';
-import { isServiceFailure } from '../../client/http/retry.js';
+import { isServiceFailure } from '../../platform/errors/service-errors.js';
 import { parseRetryAfter } from '../../client/rate/rate-headers.js';
 import { describeConnection, isHandshakeFailure } from '../../client/http/transport-error.js';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';

@@ -1,4 +1,4 @@
-import { OutputError, InputError, ConfigurationError } from '../../platform/errors/errors.js';
+import { OutputError, InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { checkValue, isObject } from '../../platform/check-options.js';
 import { withMethods } from '../../platform/option-kinds.js';
@@ -201,27 +201,6 @@ export function withMembers<Target extends object>(
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
-}
-
-/**
- * Refuses a reused row object: rows wait for their results, and it would be changed meanwhile.
- *
- * @param name the list's name in messages
- * @returns a check of each row that throws a ConfigurationError for the previous row's object
- */
-export function refuseSameObjects(name: string): (row: unknown) => void {
-  let number = 0;
-  let latest: unknown;
-  return (row) => {
-    number += 1;
-    if (row === latest && typeof row === 'object' && row !== null) {
-      throw new ConfigurationError(
-        `row ${number} of ${name} is the same object as the row before it: give each row an object of its own, as rows wait for their results`,
-        { rows: [number], fault: 'repeated' },
-      );
-    }
-    latest = row;
-  };
 }
 
 export function refuseRows(name: string, cause: unknown): never {

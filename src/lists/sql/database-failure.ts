@@ -71,6 +71,11 @@ export const connectionWords: readonly (readonly [code: string, words: string])[
   ['EPIPE', 'the connection was lost'],
 ];
 
+/** What a connection ends with where its driver only says that it has ended. */
+export function connectionLost(): Error {
+  return Object.assign(new Error('the connection was lost'), { code: 'ECONNRESET' });
+}
+
 /** What is wrong in a database's URL, by the driver's code. */
 const wrongParts = new Map([
   ['ENOTFOUND', 'the host'],

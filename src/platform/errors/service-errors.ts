@@ -121,7 +121,9 @@ export class ApiError extends SluiceError {
     super(message, options);
     this.operation = options.operation;
     this.status = options.status;
-    this.sent = isRefusal(options.status) ? 'no' : 'unknown';
+    // Redirects may come from a gateway, too: the request may have been carried out.
+    const isRefused = options.status >= 400 && !isServiceFailure(options.status);
+    this.sent = isRefused ? 'no' : 'unknown';
     const { serviceMessage, retryAfterMs, needs, requestId } = options;
     setFields(this, { serviceMessage, retryAfterMs, needs, requestId, hint: hintOf(this) });
     this.#body = options.body;
@@ -136,9 +138,22 @@ export class ApiError extends SluiceError {
   }
 }
 
-/** Timeouts and redirects may come from a gateway: the request may have been carried out. */
-function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 425;
+/** Timeouts and early hints that some services answer with in place of a 5xx. */
+const passingStatuses: ReadonlySet<number> = new Set([408, 425]);
+
+/** Whether a status says that the service, and not the request, is in trouble. */
+export function isServiceFailure(status: number): boolean {
+  return status >= 500 || passingStatuses.has(status);
+}
+
+/** The service understood the request and refused it. */
+export function isRefusal(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    (error.code === 'bad_request' ||
+      error.code === 'validation_failed' ||
+      (error.code === 'unexpected_status' && error.sent === 'no'))
+  );
 }
 
 /**

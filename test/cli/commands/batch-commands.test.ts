@@ -162,7 +162,7 @@ describe('sluice batch', () => {
     [`update ${nobody} --type email --country XX`, '--country "XX"'],
     [`update ${nobody} --type email`, '--country'],
     [`export ${nobody} --format csv`, 'xlsx, json'],
-    ['delete', ' batch list '],
+    ['delete', '[invalid_option]'],
     ['upload a.txt b.txt --type email --country US', 'one file'],
   ])('refuses "batch %s" with 2', async (line, printed) => {
     const service = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key' };

@@ -74,7 +74,7 @@ describe('errorText', () => {
 
   it('asks to report what is no error of its own, with the trace', () => {
     expect(errorText(new TypeError('x is not a function'))).toMatch(
-      /Sluice.*\nTypeError: x is not a function\n {4}at /,
+      /.\nTypeError: x is not a function\n {4}at /,
     );
     expect(errorText('thrown')).toContain('\nthrown');
   });

@@ -9,8 +9,7 @@ import {
   DeadlineError,
   OutputError,
 } from '../../../src/platform/errors/errors.js';
-import { TransportError } from '../../../src/platform/errors/service-errors.js';
-import { isRefusal } from '../../../src/client/http/response.js';
+import { isRefusal, TransportError } from '../../../src/platform/errors/service-errors.js';
 import { lostAnswer, oddAnswer, refusal } from './fake-service.js';
 
 const steps: readonly RequestStep[] = [

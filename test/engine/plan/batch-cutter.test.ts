@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BatchGroup } from '../../../src/engine/addresses/address.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
-import { BatchCutter, MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
+import { BatchCutter, MemoryStorage, wholeRecords } from '../../../src/engine/plan/batch-cutter.js';
 
 const groups: readonly BatchGroup[] = [
   { type: 'email', country: 'US' },
@@ -207,5 +207,13 @@ describe('MemoryStorage', () => {
     storage.drop(7);
     storage.drop(9);
     expect([read(storage, 7), read(storage, 9)]).toEqual(['', '']);
+  });
+});
+
+describe('wholeRecords', () => {
+  it('refuses a stream that ends within a record', async () => {
+    const pieces = wholeRecords([Buffer.from([1, 2, 3])], 2, () => 2);
+    expect(await pieces.next()).toMatchObject({ value: Buffer.from([1, 2]) });
+    await expect(pieces.next()).rejects.toThrow('ends within a record');
   });
 });

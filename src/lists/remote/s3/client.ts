@@ -9,7 +9,7 @@ import {
   OutputError,
 } from '../../../platform/errors/errors.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
-import { isServiceFailure } from '../../../client/http/retry.js';
+import { isServiceFailure } from '../../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
 

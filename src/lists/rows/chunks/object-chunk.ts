@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { CellText, RowChunk } from './row-chunk.js';
 import { textOfValue } from '../values/print-value.js';
 
@@ -93,4 +94,25 @@ function listBytes(row: readonly unknown[]): number {
 function valueBytes(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return ArrayBuffer.isView(value) ? value.byteLength : 0;
+}
+
+/**
+ * Refuses a reused row object: rows wait for their results, and it would be changed meanwhile.
+ *
+ * @param name the list's name in messages
+ * @returns a check of each row that throws a ConfigurationError for the previous row's object
+ */
+export function refuseSameObjects(name: string): (row: unknown) => void {
+  let number = 0;
+  let latest: unknown;
+  return (row) => {
+    number += 1;
+    if (row === latest && typeof row === 'object' && row !== null) {
+      throw new ConfigurationError(
+        `row ${number} of ${name} is the same object as the row before it: give each row an object of its own, as rows wait for their results`,
+        { rows: [number], fault: 'repeated' },
+      );
+    }
+    latest = row;
+  };
 }

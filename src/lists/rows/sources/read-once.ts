@@ -12,7 +12,8 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { orAborted } from '../../../platform/waiting/promises.js';
-import { refuseRows, messageOf, refuseSameObjects } from '../guarded-ends.js';
+import { refuseSameObjects } from '../chunks/object-chunk.js';
+import { refuseRows, messageOf } from '../guarded-ends.js';
 import { digestAtEnd } from '../source.js';
 
 type RowsIterator = Iterator<unknown> | AsyncIterator<unknown>;

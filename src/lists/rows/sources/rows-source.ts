@@ -7,9 +7,15 @@ import {
   type Wanted,
 } from '../../../platform/check-options.js';
 import { columnNames, text } from '../../../platform/option-kinds.js';
-import { CellsChunk, kindOfRow, ObjectChunk, type Row } from '../chunks/object-chunk.js';
+import {
+  CellsChunk,
+  kindOfRow,
+  ObjectChunk,
+  refuseSameObjects,
+  type Row,
+} from '../chunks/object-chunk.js';
 import { closableChunks, type RowChunk, gatherRows } from '../chunks/row-chunk.js';
-import { refuseRows, ofLibrary, refuseSameObjects } from '../guarded-ends.js';
+import { refuseRows, ofLibrary } from '../guarded-ends.js';
 import { copyRows, readCopiedRows, areCopiedBeside, beginRows, noteCopied } from './read-once.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../source.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';

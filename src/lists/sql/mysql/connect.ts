@@ -13,7 +13,12 @@ import {
   tlsWords,
 } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
-import { connectionWords, type DatabaseFailure, type Refusal } from '../database-failure.js';
+import {
+  connectionLost,
+  connectionWords,
+  type DatabaseFailure,
+  type Refusal,
+} from '../database-failure.js';
 
 /** A connection whose session prints uniformly. */
 export interface MysqlConnection extends Connection {
@@ -70,7 +75,7 @@ export async function connect(
   const disconnected = new Promise<Error>((resolve) => {
     connection.on('error', resolve);
     connection.on('end', () => {
-      resolve(new Error('connection lost'));
+      resolve(connectionLost());
     });
   });
   const query: MysqlConnection['query'] = (sql, values = []) =>

@@ -3,6 +3,7 @@ import type { Client, ClientConfig } from 'pg';
 import type pg from 'pg';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { closeOnce, keepAliveAfterMs } from '../connection.js';
+import { connectionLost } from '../database-failure.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import {
@@ -67,7 +68,7 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
   const disconnected = new Promise<Error>((resolve) => {
     client.on('error', resolve);
     client.on('end', () => {
-      if (isOpen) resolve(new Error('Connection terminated'));
+      if (isOpen) resolve(connectionLost());
     });
   });
   try {

@@ -1,6 +1,7 @@
 import { writeText } from '../cell-text.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { givesNoRows } from '../query-source.js';
+import { connectionLost } from '../database-failure.js';
 import type { QueryOptions, QueryRows, Relation } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import { postgresDrivers, type PostgresConnection, failureOf } from './connect.js';
@@ -117,7 +118,7 @@ async function* copyOut(
   // The number of rows comes after them, and an error of the last one.
   await connection.query('COMMIT');
   const { rowCount } = stream as unknown as { readonly rowCount: number };
-  if (rowCount !== rows) throw new Error(`terminated: ${rows} of ${rowCount} rows came`);
+  if (rowCount !== rows) throw connectionLost();
 }
 
 function countLines(bytes: Uint8Array): number {
