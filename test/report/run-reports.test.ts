@@ -1,13 +1,15 @@
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RunReports, summaryFileSchema } from '../../src/index.js';
 import { runSentence, runSentences } from '../../src/report/sentences/run-sentences.js';
-import { describeStatus, nextAfter, nextOf, soFar } from '../../src/report/run-end.js';
+import { describeStatus, endOf, nextAfter, nextOf, soFar } from '../../src/report/run-end.js';
 import { startText } from '../../src/platform/text/shown-numbers.js';
 import type { RunStatus } from '../../src/engine/stores/run-status.js';
 import { withFolder } from '../service/with-service.js';
-import { exampleSummary } from './page/example-report.js';
+import { hostileNames } from '../platform/text/hostile-names.js';
+import { exampleSummary, summaryNamed } from './page/example-report.js';
 
 const run = { input: 'list.csv', output: 'out.csv' };
 const repeats = runSentences.repeat.sentence({
@@ -47,6 +49,24 @@ describe('the reports of a run', () => {
       await expect(RunReports.open(options)).rejects.toMatchObject({ code: 'invalid_option' });
     }
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('have names as they are in the summary, without what steers a terminal', async () => {
+    const written = async (name: string): Promise<string> => {
+      let text = '';
+      const reports = await RunReports.open({ summary: async (json) => void (text = json) });
+      await reports.finished(summaryNamed(name));
+      return text;
+    };
+    await fc.assert(
+      fc.asyncProperty(hostileNames, async (name) => {
+        const text = await written(name);
+        expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+        const figures = summaryNamed(name);
+        expect(JSON.parse(text)).toMatchObject({ ...figures, ...endOf(figures) });
+      }),
+      { seed: 34, numRuns: 100 },
+    );
   });
 
   it('can be had as text, once', async () => {

@@ -196,6 +196,6 @@ async function read(
         cause: error,
       });
     }
-    return refuseReading(name)(error);
+    return refuseReading(name, typeof saved === 'string' ? saved : null)(error);
   }
 }

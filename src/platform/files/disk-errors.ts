@@ -4,20 +4,28 @@ import { describeSystemError, systemErrorCode } from '../text/system-errors.js';
 
 type Refuse = (cause: unknown) => never;
 
-/** Converts the system's errors about an input. */
-export function refuseReading(name: string): Refuse {
+/**
+ * Converts the system's errors about an input.
+ *
+ * @param file the same, unless it is a stream
+ */
+export function refuseReading(name: string, file: string | null = name): Refuse {
   return (cause) => {
     throw new InputError(`cannot read ${name}: ${describeSystemError(cause)}`, {
       code: 'input_unreadable',
+      file: file ?? undefined,
       cause,
     });
   };
 }
 
-/** Converts the system's errors about an output. */
-export function refuseWriting(name: string): Refuse {
+/** The same of an output. */
+export function refuseWriting(name: string, file: string | null = name): Refuse {
   return (cause) => {
-    throw new OutputError(`cannot write ${name}: ${describeSystemError(cause)}`, { cause });
+    throw new OutputError(`cannot write ${name}: ${describeSystemError(cause)}`, {
+      file: file ?? undefined,
+      cause,
+    });
   };
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,13 +10,19 @@ import {
   type Message,
   sentencesOf,
 } from '../../../src/cli/messages/catalogue.js';
+import { errorFields } from '../../../src/cli/messages/describe-error.js';
 import { Logger } from '../../../src/cli/terminal/logger.js';
+import { findColumn } from '../../../src/engine/columns/column-lookup.js';
+import { fileSource } from '../../../src/lists/files/file-source.js';
+import { checkOptions } from '../../../src/platform/check-options.js';
 import { notices } from '../../../src/platform/text/notices.js';
 import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.js';
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { formsOf, hostileNames } from '../../platform/text/hostile-names.js';
+import { rejection } from '../../lists/sql/harness/rejection.js';
+import { withFolder } from '../../service/with-service.js';
 import { parseLog } from '../harness/logged-events.js';
 import { readAll } from '../harness/read-all.js';
 
@@ -140,6 +147,37 @@ describe('the catalogue of events', () => {
         expect(formsOf(name).some((form) => text.includes(form))).toBe(true);
       }),
       { seed: 34, numRuns: 1000 },
+    );
+  });
+
+  it('has names as they are in errors, and as fields of them', async () => {
+    const folder = await withFolder();
+    const thrown: Record<'column' | 'option' | 'file', (name: string) => unknown> = {
+      column: (name) => findColumn(['1', name, name], name),
+      option: (name) => checkOptions({ [name]: 1 }, {}),
+      file: async (name) => {
+        const source = fileSource(join(folder, name, 'list.csv'));
+        await source.open({ wanted: () => [] });
+      },
+    };
+    const fields = ['column', 'option', 'file'] as const;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...fields), hostileNames, async (field, name) => {
+        const error = await rejection((async () => thrown[field](name))());
+        const message: Message = {
+          event: 'error',
+          severity: 'error',
+          fields: errorFields(error),
+        };
+        const text = logged(message, {});
+        expect(text.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+        expect(formsOf(name).some((form) => text.includes(form))).toBe(true);
+        const [line] = parseLog(logged(message, { isJson: true }));
+        expect(line).toMatchObject({
+          [field]: field === 'file' ? join(folder, name, 'list.csv') : name,
+        });
+      }),
+      { seed: 34, numRuns: 300 },
     );
   });
 

@@ -120,3 +120,17 @@ export function exampleFigures(operator = 'Acme Mobile'): ListFigures {
   });
   return figures;
 }
+
+/** Where whatever a person names is called so. */
+export function summaryNamed(name: string): Summary {
+  const summary = exampleSummary();
+  return {
+    ...summary,
+    input: name,
+    output: name,
+    service: name,
+    outputs: [{ name, rows: 900 }],
+    columns: summary.columns.map((column) => ({ ...column, name, valid_left_out: 100 })),
+    batches: summary.batches.map((batch) => ({ ...batch, name })),
+  };
+}

@@ -8,24 +8,10 @@ import { endOf } from '../../../src/report/run-end.js';
 import { duration } from '../../../src/platform/text/shown-numbers.js';
 import { hostileNames } from '../../platform/text/hostile-names.js';
 import type { Summary } from '../../../src/index.js';
-import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
+import { exampleFigures, exampleReport, exampleSummary, summaryNamed } from './example-report.js';
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';
 
 const evil = '<img src=x onerror=alert(1)>&"\'\u202e';
-
-/** Where whatever a person names is called so. */
-function summaryNamed(name: string): Summary {
-  const summary = exampleSummary();
-  return {
-    ...summary,
-    input: name,
-    output: name,
-    service: name,
-    outputs: [{ name, rows: 900 }],
-    columns: summary.columns.map((column) => ({ ...column, name, valid_left_out: 100 })),
-    batches: summary.batches.map((batch) => ({ ...batch, name })),
-  };
-}
 
 /** What a page shows, as a person reads it; the advice, where a name may be in quotes of a shell, is left to itself. */
 function textOf(made: string, advice = '$&'): string {

@@ -72,7 +72,7 @@ export function createStreamReader(
     async read() {
       if (rest.length === 0) {
         // Not every stream ends the wait when it is destroyed.
-        const step = await orAborted(pieces.next().catch(refuseReading(name)), signal);
+        const step = await orAborted(pieces.next().catch(refuseReading(name, null)), signal);
         if (step.done === true) return undefined;
         rest = bytesOf(step.value, name);
       }

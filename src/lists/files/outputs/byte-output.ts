@@ -113,7 +113,7 @@ export interface StreamOutputOptions {
 
 export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
   const { name, ends = true } = options;
-  const fail = refuseWriting(name);
+  const fail = refuseWriting(name, null);
   // The failed write reports the error; without a listener it would also end the process. It may be emitted
   // after that write's callback: on a broken stream the listener stays.
   stream.on('error', ignore);
