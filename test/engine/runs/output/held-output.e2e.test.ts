@@ -103,13 +103,11 @@ describe.each<readonly [string, () => Sink, () => Sink]>([
     expect(refused).toEqual([
       expect.objectContaining({
         code: 'state_locked',
-        message: expect.stringMatching(
-          /^another run of this process is writing .*; wait for it with `waitLockMs`$/,
-        ) as string,
+        message: expect.stringMatching(/`waitLockMs`/) as string,
       }),
       expect.objectContaining({
         code: 'state_locked',
-        message: expect.stringMatching(/^another run of this process is writing [^;]*$/) as string,
+        message: expect.not.stringMatching(/`waitLockMs`/) as string,
       }),
     ]);
     expect(await client.listBatches()).toHaveLength(1);
