@@ -11,7 +11,6 @@ const long = [
   'test/cli/package/examples.',
   'test/expressions/proof',
   'test/trials/simulation/',
-  'test/engine/runs/shared/shared-features.',
   'test/cli/process/stream-leaks',
   'test/docs/made/tables.',
   'test/engine/history/',

@@ -3,6 +3,7 @@ import { simulateNights } from './nights.js';
 import { makeRows } from '../rows.js';
 import { simulate } from './simulate.js';
 
+/** `npm run verify` simulates those that follow. */
 const seeds = 15;
 
 describe('simulated runs', () => {
@@ -16,7 +17,8 @@ describe('simulated runs', () => {
     expect(failed).toEqual([]);
   });
 
-  it.each([1, 3, 27, 31, 77, 128, 152, 248, 61_000_001, 61_000_022])(
+  // `npm run verify` simulates the first 25.
+  it.each([27, 31, 77, 128, 152, 248, 61_000_001, 61_000_022])(
     'hold over the nights of a list that changes, with stops and options of all kinds: %i',
     async (seed) => {
       // npm run test:simulation -- --nights-seed K tells the story.
