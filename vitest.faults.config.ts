@@ -24,6 +24,8 @@ export default defineConfig({
         pool: 'forks',
         // Both suites load the same modules.
         isolate: false,
+        // Room for what is young, and no threads for the garbage: they would take the core from another process.
+        execArgv: ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=32'],
       },
     })),
     // Left alone, Vitest keeps one core to itself: on a small machine that is half of it.

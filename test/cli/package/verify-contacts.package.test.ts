@@ -43,35 +43,41 @@ function expectFigures(summary: Summary, rows: readonly Record<string, string>[]
 }
 
 describe('sluice verify examples/contacts.csv', () => {
-  it('verifies the sample list on a fresh machine, and pays a service for each address once', async () => {
+  it('verifies its beginning on a fresh machine, and pays a service for each address of the list once', async () => {
     const folder = await withFolder();
     const { service } = await withService();
     for (const name of ['local', 'paid']) await mkdir(join(folder, name));
     const [free, paid] = [join(folder, 'local', 'out.csv'), join(folder, 'paid', 'out.csv')];
     const reports = ['--summary', '-', '--poll-interval', '20'];
-    const local = await runInProcess([...main, '-o', free, ...reports]);
+    // Its beginning: the list has dozens of countries, and so seconds of batches.
+    const few = join(folder, 'few.csv');
+    const lines = (await readFile(contacts, 'utf8')).split('\n');
+    await writeFile(few, `${lines.slice(0, 60).join('\n')}\n`);
+    const local = await runInProcess([...main.with(1, few), '-o', free, ...reports]);
     const ended = await runInProcess([...main, '-o', paid, ...reports], {
       env: connectTo(service),
     });
 
     expect(local.stderr).toContain('the local service verifies, offline and free of charge');
     expect(local.code).toBe(0);
-    await expectInputKept(contacts, free);
+    await expectInputKept(few, free);
     expect(await readdir(join(folder, 'local'))).toEqual(['out.csv']);
     await writeFile(join(folder, 'fresh'), '');
     expect((await stat(free)).mode).toBe((await stat(join(folder, 'fresh'))).mode);
     const rows = csvRows(await readFile(free));
     const summary = JSON.parse(local.stdout.toString()) as Summary;
-    expect(summary).toMatchObject({ input: contacts, output: free, service: 'local' });
+    expect(summary).toMatchObject({ input: few, output: free, service: 'local' });
     expectFigures(summary, rows);
 
     expect(ended.code).toBe(0);
     expect(ended.stderr).not.toContain('local service');
     expect(await readdir(join(folder, 'paid'))).toEqual(['out.csv']);
-    expect((await readFile(paid)).equals(await readFile(free))).toBe(true);
+    await expectInputKept(contacts, paid);
+    const paidRows = csvRows(await readFile(paid));
+    expect(paidRows.slice(0, rows.length)).toEqual(rows);
     const paidSummary = JSON.parse(ended.stdout.toString()) as Summary;
     expect(paidSummary.service).toBe(service.baseUrl);
-    expectFigures(paidSummary, rows);
+    expectFigures(paidSummary, paidRows);
     const charges = await expectChargedOnce(service, paidSummary);
     const { email, phone } = paidSummary.credits;
     expect(charges).toHaveLength((email?.spent ?? 0) + (phone?.spent ?? 0));
