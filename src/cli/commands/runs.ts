@@ -251,17 +251,17 @@ async function abandon(
       ? undefined
       : await connect(target, options, undefined, { onOutage: outageReporter(log) });
   try {
-    const { deleted, left, launched } = await abandonRun({
+    const { deleted, left, launched, unconfirmed } = await abandonRun({
       ...(store ? { store } : { stateDir }),
       ...(connection && { client: connection.client }),
       signal,
     });
     if (options.has('json')) {
-      await print(jsonText({ stateDir, deleted, left, launched }), stdout);
+      await print(jsonText({ stateDir, deleted, left, launched, unconfirmed }), stdout);
       return exitCodes.done;
     }
     log.log(message('abandoned', { batches: deleted, state: stateDir }));
-    for (const each of leftMessages(left, launched)) log.log(each);
+    for (const each of leftMessages(left, launched, unconfirmed)) log.log(each);
   } finally {
     await connection?.close();
   }

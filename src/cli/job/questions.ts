@@ -84,12 +84,16 @@ export function droppedMessage(
   });
 }
 
-/** What an abandoned run leaves on the service: undeleted uploads, and paid batches, in the order of the list. */
+/** What an abandoned run leaves on the service: undeleted and unlisted uploads, and paid batches. */
 export function leftMessages(
   left: readonly string[],
   launched: readonly string[],
+  unconfirmed: readonly string[] = [],
 ): readonly Message[] {
   return [
+    ...(unconfirmed.length > 0
+      ? [message('left_behind', { names: unconfirmed, is_confirmed: false })]
+      : []),
     ...(left.length > 0 ? [message('uploads_left', { names: left.toSorted() })] : []),
     ...(launched.length > 0 ? [message('paid_uploads_kept', { names: launched.toSorted() })] : []),
   ];
@@ -157,7 +161,7 @@ async function deleteUploads(
 ): Promise<void> {
   const connection = await connect(target, options, undefined, { onOutage: reporter.outage });
   try {
-    const { deleted, left, launched } = await abandonRun({
+    const { deleted, left, launched, unconfirmed } = await abandonRun({
       stateDir,
       client: connection.client,
       exportedToo: true,
@@ -165,7 +169,7 @@ async function deleteUploads(
     });
     reporter.report([
       message('uploads_deleted', { batches: deleted }),
-      ...leftMessages(left, launched),
+      ...leftMessages(left, launched, unconfirmed),
     ]);
   } finally {
     await connection.close();

@@ -26,6 +26,8 @@ export function verdictOf(
   summary: Summary,
   { exit_code: exitCode }: Pick<RunEnd, 'exit_code'>,
   warnings: number,
+  /** Whether the local service verified where nobody asked for it: a lost variable looks the same. */
+  isUnmeant = false,
 ): string {
   const { input, output, rows, suspect, columns, service, credits } = summary;
   const { credits_before: earlier } = summary;
@@ -44,6 +46,7 @@ export function verdictOf(
   // Another process has paid for what it tells again.
   const paid = isOver ? 0 : sum;
   const parts = [
+    ...(isUnmeant ? ['verdicts made up by the local service'] : []),
     ...(suspect ? ['suspect'] : []),
     ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
     ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),

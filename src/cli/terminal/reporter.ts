@@ -70,7 +70,8 @@ export class Reporter {
   readonly #doubts = new Set<string>();
   #differences = 0;
   #isRepeated = false;
-  #isTargetShown = false;
+  /** Whether no service is given: the local one verifies. */
+  #isUnmeant = false;
 
   constructor(out: Writable, options: ReporterOptions) {
     this.#out = out;
@@ -87,8 +88,8 @@ export class Reporter {
 
   /** The local service's verdicts must not pass for a paid service's. */
   target(target: Target): void {
-    if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetShown) return;
-    this.#isTargetShown = true;
+    if (target.kind !== 'local' || target.isOnPurpose || this.#isUnmeant) return;
+    this.#isUnmeant = true;
     this.report([message('local_service', {})]);
   }
 
@@ -177,7 +178,7 @@ export class Reporter {
           batches: batches.length,
           previous: compared?.previous,
           warnings,
-          verdict: verdictOf(summary, end, warnings),
+          verdict: verdictOf(summary, end, warnings, this.#isUnmeant),
         }),
       ]);
       return;
@@ -195,7 +196,7 @@ export class Reporter {
       ),
       ...last,
     ]);
-    const verdict = verdictOf(summary, end, this.#logger.warnings);
+    const verdict = verdictOf(summary, end, this.#logger.warnings, this.#isUnmeant);
     this.#verdict(message('verdict', { verdict }, this.#verdictSeverity));
   }
 

@@ -38,7 +38,8 @@ const shape: OptionShape<AbandonRunOptions> = {
  * Abandons an unfinished run: deletes its unlaunched batches from the service, whichever process uploaded
  * them, and the state directory. Launched batches are paid, and stay on the service.
  *
- * @returns the number of deleted batches, and the names of undeleted and of launched ones, which stay
+ * @returns the number of deleted batches, the names of undeleted and of launched ones, which stay, and of uploads
+ * whose answers were lost and that the service does not list: they may be there all the same
  * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on another
  * service or in another account; OutputError; the error of a request, with nothing abandoned
  *
@@ -50,7 +51,9 @@ const shape: OptionShape<AbandonRunOptions> = {
  * }
  * ```
  */
-export async function abandonRun(options: AbandonRunOptions): Promise<Deletions> {
+export async function abandonRun(
+  options: AbandonRunOptions,
+): Promise<Deletions & { readonly unconfirmed: readonly string[] }> {
   checkOptions(options, shape);
   const { client, exportedToo = false } = options;
   const signal = options.signal ?? new AbortController().signal;
@@ -62,14 +65,21 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
     const { run, batches, earlier } = store.state;
     const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
+    const unconfirmed = new Set<string>();
     const all = [batches, ...earlier.map((before) => before.batches)];
-    for (const { state } of all.flatMap((known) => [...known.values()])) {
+    for (const entry of all.flatMap((known) => [...known.values()])) {
+      const { state, name } = entry;
+      for (const lost of entry.unconfirmed ?? []) unconfirmed.add(lost);
+      if (state.stage === 'uploading' && name !== undefined) unconfirmed.add(name);
       if (exportedToo && state.stage === 'exported') exported.push(uuidKey(state.uuid));
     }
     if (client && ids.length > 0) {
       deletions = await deleteListed(
         client,
-        ({ name }) => ids.some((id) => parseBatchName(name, id) !== undefined),
+        ({ name }) => {
+          unconfirmed.delete(name);
+          return ids.some((id) => parseBatchName(name, id) !== undefined);
+        },
         { signal, clock: systemClock, deadlineMs: defaults.batchDeadlineMs },
         (uuid) => exported.includes(uuidKey(uuid)),
       );
@@ -78,7 +88,7 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
     await store.remove();
     const [, output] = ofOutput.exec(options.stateDir ?? '') ?? [];
     if (output !== undefined) await removeUnfinished(output);
-    return deletions;
+    return { ...deletions, unconfirmed: client ? [...unconfirmed] : [] };
   } finally {
     await store.close();
   }

@@ -93,7 +93,11 @@ export class WorkerLoop {
         if (this.#isStopped) return;
       }
       if (await this.#claimNext()) continue;
-      if (this.#isOutOfMoney) return;
+      if (this.#isOutOfMoney) {
+        // The credits may have run out while it claimed.
+        await this.#recordStop();
+        return;
+      }
       await this.#nextChange();
     }
   }

@@ -360,6 +360,24 @@ describe('what the run of another list has launched', () => {
     expect(await chargesOf(service)).toHaveLength(60);
   });
 
+  it('is paid for again, with a warning, where the service failed it', async () => {
+    const what = { batch: 'internal_error' } as const;
+    const requests = [1, 2, 3, 4];
+    const { service } = await withService({
+      faults: { faults: [{ operation: 'launchBatch', requests, when: 'after', what }] },
+    });
+    await twoLists();
+    // It may see them fail before it leaves.
+    const first = await verify(service, '--detach');
+    expect([3, 75], first.stderr).toContain(first.code);
+    const ended = await other(service);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(found(ended, 'launched_elsewhere_lost')).toMatchObject([
+      { addresses: 10, why: 'failed' },
+    ]);
+    expect(await chargesOf(service)).toHaveLength(60);
+  });
+
   it('stays known where another account, which cannot see it, pays for some of it', async () => {
     const accounts = ['one', 'another'].map((key) => ({ name: key, key }));
     const { service } = await withService({ accounts });

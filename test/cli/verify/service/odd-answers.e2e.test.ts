@@ -343,6 +343,21 @@ it.each([
   },
 );
 
+it('names such an upload where its run is given up', async () => {
+  const { service } = await withService({ faults: { faults: [lostUpload] } });
+  const front = await startLateList(service, () => true);
+  const stopped = await verify(front, '--max-credits', '10', '--concurrency', '1');
+  expect(stopped.code, stopped.stderr).toBe(5);
+  const abandoned = await runInProcess(['abandon', 'out.csv.sluice', '--yes'], {
+    cwd: folder,
+    env: connectTo(front),
+  });
+  expect(abandoned.code, abandoned.stderr).toBe(0);
+  expect(eventsOf(abandoned, 'left_behind')).toMatchObject([
+    { names: [expect.stringMatching(/-000001-1$/)], is_confirmed: false },
+  ]);
+});
+
 it.each([
   ['names', Infinity],
   ['deletes', 1],

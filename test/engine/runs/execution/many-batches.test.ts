@@ -5,6 +5,7 @@ import { LaunchGate } from '../../../../src/engine/driver/launch-limits.js';
 import { JournalReplay, emptyRunState } from '../../../../src/engine/stores/run-state.js';
 import { batchEntryOf } from '../../../../src/engine/stores/journal-entries.js';
 import { WorkerLoop } from '../../../../src/engine/runs/execution/worker-loop.js';
+import { BudgetError } from '../../../../src/platform/errors/errors.js';
 import { makeBatch } from '../../driver/driving.js';
 import { exported, runEntry } from '../../stores/example-entries.js';
 import { TestClock } from '../../../../src/testing/test-clock.js';
@@ -88,6 +89,43 @@ it('looks at a batch when something is heard of it, not in every round', async (
   await drive.toEnd(() => true);
   expect(settled.size).toBe(many);
   expect(looks).toBeLessThan(many * 15);
+});
+
+it('records for all that its credits ran out, also where that happened while it claimed', async () => {
+  const gate = new LaunchGate();
+  const recorded: unknown[] = [];
+  let changed = new Set(batches.slice(0, 1));
+  const parts = {
+    run: { signal: new AbortController().signal },
+    store: {
+      state: { ...emptyRunState, run: runEntry },
+      others: {
+        haveEndedRun: false,
+        onStop: () => undefined,
+        announce: () => undefined,
+        record: async (entry: unknown) => void recorded.push(entry),
+      },
+    },
+    drive: { stoppedBy: undefined, gate, hasRoom: true, hasPlace: true, add() {}, isIdle: true },
+    batches: {
+      all: batches.slice(0, 1),
+      changed: () => {
+        const now = changed;
+        changed = new Set();
+        return now;
+      },
+      claimMore: async () => {
+        gate.close(new BudgetError('used up'));
+        return [];
+      },
+      applyRemote: async () => undefined,
+      state: () => planned,
+    },
+    isOpen: () => true,
+  };
+  const loop = new WorkerLoop(parts as unknown as ConstructorParameters<typeof WorkerLoop>[0]);
+  await loop.toEnd(() => true);
+  expect(recorded).toMatchObject([{ entry: 'stopped', code: 'budget_exhausted' }]);
 });
 
 it('asks for as many batches as others have at the front, and speaks only of those that it drives', async () => {
