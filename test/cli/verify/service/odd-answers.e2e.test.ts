@@ -348,10 +348,8 @@ it('names such an upload where its run is given up', async () => {
   const front = await startLateList(service, () => true);
   const stopped = await verify(front, '--max-credits', '10', '--concurrency', '1');
   expect(stopped.code, stopped.stderr).toBe(5);
-  const abandoned = await runInProcess(['abandon', 'out.csv.sluice', '--yes'], {
-    cwd: folder,
-    env: connectTo(front),
-  });
+  const abandon = ['abandon', 'out.csv.sluice', '--yes'];
+  const abandoned = await runInProcess(abandon, inFolder(folder, front));
   expect(abandoned.code, abandoned.stderr).toBe(0);
   expect(eventsOf(abandoned, 'left_behind')).toMatchObject([
     { names: [expect.stringMatching(/-000001-1$/)], is_confirmed: false },
