@@ -24,7 +24,7 @@ FOLDER = os.environ.get("SLUICE_LISTS", "/opt/lists")
 VERIFY = "sluice verify contacts.csv --email email --country US -o verified.csv".split()
 COMMAND = [
     *VERIFY,
-    *"--history verified.history --max-credits 10000 --max-unknown 20".split(),
+    *"--history contacts.history --max-credits 10000 --max-unknown 20".split(),
     *"--min-rows 1 --max-shrink 50".split(),
     *"--wait-lock 600 --summary summary.json --report report.html --json-log".split(),
 ]

@@ -23,7 +23,7 @@ rm -f summary.json report.html
 # half of those of the night before, is not sent, and the old output stays.
 verify() {
   sluice verify contacts.csv --email email --country US -o verified.csv \
-    --history verified.history --max-age 30 --max-credits 10000 --max-unknown 20 \
+    --history contacts.history --max-age 30 --max-credits 10000 --max-unknown 20 \
     --min-rows 1 --max-shrink 50 --wait-lock 600 --summary summary.json --report report.html --no-progress \
     ${environment[@]+"${environment[@]}"} "$@" 2>&3
 }

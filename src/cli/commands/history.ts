@@ -22,10 +22,10 @@ export const historyCommand = defineCommand({
     { name: 'json', help: 'Print JSON; export: one object a line.' },
   ],
   examples: [
-    'sluice history stats verified.history',
-    'sluice history prune verified.history --max-age valid=180,unknown=7',
-    'sluice history export verified.history --json > results.jsonl',
-    'sluice history forget verified.history ann@example.com',
+    'sluice history stats contacts.history',
+    'sluice history prune contacts.history --max-age valid=180,unknown=7',
+    'sluice history export contacts.history --json > results.jsonl',
+    'sluice history forget contacts.history ann@example.com',
   ],
   run: onHistory,
 });

@@ -166,12 +166,6 @@ export function nearHistory(path: string): string | undefined {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** Where the history named after an output is; its name alone beside one that is no file. */
-export function historyBeside({ kind, path }: Location): string {
-  const name = `${path.replace(listEnding, '')}.history`;
-  return kind === 'file' ? name : basename(name);
-}
-
 /** Of a list's name. */
 export const listEnding = /\.[a-z]+(?:\.gz)?$/i;
 

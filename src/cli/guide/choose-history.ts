@@ -1,10 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { isSluiceError } from '../../index.js';
-import type { CommandInput, Environment } from '../command.js';
+import type { CommandInput } from '../command.js';
 import {
   asWritten,
   historiesIn,
-  historyBeside,
   isDatabase,
   isTaken,
   listAt,
@@ -19,6 +18,7 @@ import { errorText } from '../messages/describe-error.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import type { AddedOption } from './choose-country.js';
+import { historyBeside } from './proposed-output.js';
 
 /** @param how whether the service is asked for the balance. @default it is */
 export type EstimateWith = (
@@ -55,7 +55,7 @@ export async function chooseHistory(
   const output =
     added.findLast(([name]) => name === 'output')?.[1] ?? options.text('output') ?? standard;
   const isPaid = counted.estimate.service !== 'local' && output !== true;
-  const beside = isPaid ? filesBeside(output, input) : undefined;
+  const beside = isPaid ? await filesBeside(output, input) : undefined;
   const trial = beside?.output;
   if (!beside || options.has('history')) return { added: [], messages: [], counted, trial };
   const inTurn = [
@@ -131,19 +131,25 @@ export function creditsOf({ estimate: { email, phone } }: EstimatedJob): number 
 interface FilesBeside {
   /** Of a trial. */
   readonly output: string;
-  /** Keeps the trial's results, so that the full run does not pay for them again. */
+  /**
+   * Keeps the trial's results, so that the full run does not pay for them again. Named for the list, as in the
+   * examples: outputs have more names than one.
+   */
   readonly history: string;
 }
 
 /** @returns `undefined` where the output has no place for another file beside it */
-function filesBeside(output: string, from: Environment): FilesBeside | undefined {
-  const location = locationOf(output, from);
+async function filesBeside(
+  output: string,
+  input: CommandInput<VerifyOption>,
+): Promise<FilesBeside | undefined> {
+  const location = locationOf(output, input);
   const { kind, path } = location;
   const isNamed = kind === 'file' || listAt(location) === output;
   if (isDatabase(location) || path === standard || !isNamed) return undefined;
   const stem = path.replace(listEnding, '');
   return {
     output: `${stem}.trial${path.slice(stem.length)}`,
-    history: historyBeside(location),
+    history: await historyBeside(location, input),
   };
 }

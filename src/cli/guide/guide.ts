@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { access, readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readSuppressed } from '../../engine/runs/options/read-suppressed.js';
 import { optionsOfRun, type RecordedOptions } from '../../engine/runs/reporting/read-status.js';
@@ -12,7 +11,6 @@ import {
 } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { isObject } from '../../platform/check-options.js';
-import { inFileName } from '../../platform/text/printable.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
@@ -44,6 +42,7 @@ import {
 } from './ask-to-start.js';
 import { type AddedOption, askCountry, chooseCountry, countryOptions } from './choose-country.js';
 import { columnMessages, findForm, foundMessages, severalMessages } from './find-form.js';
+import { listEndings, proposedOutput } from './proposed-output.js';
 
 const splitOption = ['split-cells', true] as const;
 
@@ -240,7 +239,7 @@ async function optOutsBeside({ positionals, ...input }: CommandInput<never>): Pr
   if (path === undefined || path === standard || more.length > 0) return [];
   const names = await readdir(dirname(path)).catch(() => []);
   return names
-    .filter((name) => optOutNames.test(name) && endings.test(name) && name !== basename(path))
+    .filter((name) => optOutNames.test(name) && listEndings.test(name) && name !== basename(path))
     .slice(0, mostBeside)
     .map((name) => join(dirname(path), name))
     .map((found) => asWritten(input.cwd, found));
@@ -374,40 +373,5 @@ function prefixesOf(
   if (options.has('prefix')) return [];
   return contacts.flatMap(({ name, prefix }) =>
     prefix === undefined ? [] : [['prefix', `${name}=${prefix}`] as const],
-  );
-}
-
-const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
-/** A TXT output has no room for results. */
-const textEnding = /\.txt(?:\.gz)?$/i;
-
-/** The proposed output: beside the list, under its name and its sheet's, else in the current folder. */
-async function proposedOutput(
-  input: CommandInput<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
-): Promise<string> {
-  const { positionals, options } = input;
-  const [only, ...more] = positionals.map((path) => locationOf(path, input));
-  const path = only && more.length === 0 ? pathOf(only) : undefined;
-  const format = options.text('output-format');
-  const isFolder = options.has('part-size') || options.has('split-by');
-  const wanted = isFolder ? '' : format === undefined ? undefined : `.${format}`;
-  const isFile =
-    path !== undefined && path !== standard && (await stat(path).catch(() => undefined))?.isFile();
-  if (!isFile) return `verified${wanted ?? '.csv'}`;
-  const ending = endings.exec(path)?.[0];
-  const name = basename(path).replace(ending === undefined ? textEnding : endings, '');
-  // After `list.verified.csv` comes `list.verified2.csv`.
-  const [, stem = name, number = '1'] = /^(.*)\.verified(\d{0,3})$/s.exec(name) ?? [];
-  const next = stem === name ? '' : String(Number(number || '1') + 1);
-  const sheet = options.text('sheet');
-  const output = `${stem}${sheet === undefined ? '' : `.${inFileName(sheet)}`}.verified${next}${wanted ?? ending ?? '.csv'}`;
-  const folder = dirname(path);
-  return (await isWritable(folder)) ? join(folder, output) : output;
-}
-
-async function isWritable(folder: string): Promise<boolean> {
-  return access(folder, constants.W_OK).then(
-    () => true,
-    () => false,
   );
 }

@@ -5,15 +5,10 @@ import { isObject } from '../../platform/check-options.js';
 import type { CommandInput } from '../command.js';
 import type { Target } from '../connect.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
-import {
-  historiesIn,
-  historyBeside,
-  isDatabase,
-  type Location,
-  standard,
-} from '../endpoints/locations.js';
+import { historiesIn, isDatabase, type Location, standard } from '../endpoints/locations.js';
 import type { RunState } from '../messages/end-messages.js';
 import type { VerifyOption } from '../options/verify-options.js';
+import { historyBeside } from '../guide/proposed-output.js';
 import { findStatus } from './questions.js';
 
 /** A missing variable must not bring the local service's verdicts into a database, or in place of paid ones. */
@@ -37,14 +32,15 @@ export async function refuseUnmeant(
   );
 }
 
-/** The service of the run before, where its summary, its state or the history named after the output has it. */
+/** The service of the run before, where its summary, its state or the history that the guide proposes has it. */
 async function serviceBefore(
   to: Location,
   input: CommandInput<VerifyOption>,
 ): Promise<{ readonly file: string; readonly service: string } | undefined> {
   const summary = input.options.text('summary');
   const stateDir = stateDirectoryOf(to, input);
-  const history = to.kind === 'file' && to.path !== standard ? historyBeside(to) : undefined;
+  const history =
+    to.kind === 'file' && to.path !== standard ? await historyBeside(to, input) : undefined;
   const found: readonly (readonly [string | undefined, () => Promise<unknown>])[] = [
     [summary === standard ? undefined : summary, async () => summaryService(summary)],
     [stateDir, async () => finishedService(stateDir ?? '')],

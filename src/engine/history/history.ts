@@ -49,7 +49,7 @@ import { listOf, runFrame, oddShares, finishedRunOf } from './finished-runs.js';
  *
  * @example
  * ```ts
- * const history = await History.open({ path: 'verified.history', service: client.baseUrl });
+ * const history = await History.open({ path: 'contacts.history', service: client.baseUrl });
  * const options = { client, history, email: ['email'], country: 'US' };
  * await run({ ...options, source: 'contacts.csv', sink: 'monday.csv' });
  * await run({ ...options, source: 'contacts.csv', sink: 'tuesday.csv' }); // pays for nothing
