@@ -8,6 +8,7 @@ import { Client } from '../../src/client/client.js';
 import { catalogue } from '../../src/cli/messages/catalogue.js';
 import { run } from '../../src/engine/runs/run.js';
 import type { Service } from '../../src/service/index.js';
+import { projectRoot } from '../docs/page.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { runAtTerminal } from './harness/at-terminal.js';
 import { chargesOf } from './harness/charges.js';
@@ -374,8 +375,13 @@ describe('a history beside the list', () => {
     expect(eventsOf(tonight, 'proposed_history')).toMatchObject([{ known: 5, of: 6 }]);
     const fresh = await propose('new.csv');
     expect(eventsOf(fresh, 'proposed_history')).toMatchObject([
-      { history: 'new.verified.history', known: 0 },
+      { history: 'new.history', known: 0 },
     ]);
+    // The nights of the examples go on with the history of contacts.csv.
+    for (const job of ['nightly.sh', 'systemd/sluice-verify.service', 'github/verify.yml']) {
+      const text = await readFile(join(projectRoot, 'examples', job), 'utf8');
+      expect(text).toMatch(/--history[ =]contacts\.history\s/);
+    }
     await write('all_2026-11-29.verified.csv', 'of another night');
     const asked = await answerInProcess(['verify', 'all_2026-11-29.csv', '--country', 'US'], {
       cwd: folder,
@@ -440,7 +446,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(ended.code).toBe(2);
     expect(ended.stdout.toString()).toBe('');
     expect(commandIn(ended.stderr)).toBe(
-      'sluice verify list.csv --email E-Mail --phone Telefon --country DE -o list.verified.csv --history list.verified.history',
+      'sluice verify list.csv --email E-Mail --phone Telefon --country DE -o list.verified.csv --history list.history',
     );
     expect(eventsOf(ended, 'found_country')).toMatchObject([{ country: [['country', 'DE']] }]);
     expect(eventsOf(ended, 'left_out_column')).toMatchObject([{ column: 'Telefax', why: 'fax' }]);
@@ -908,7 +914,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(ended.code, ended.seen).toBe(0);
     expect(eventsOf(ended, 'left_out_column')).toEqual([]);
     expect(commandIn(ended.seen)).toBe(
-      'sluice verify list.csv --email Mail --country-column Country -o list.verified.csv --history list.verified.history',
+      'sluice verify list.csv --email Mail --country-column Country -o list.verified.csv --history list.history',
     );
     expect(await paid(service)).toBe(1);
   });
@@ -943,7 +949,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const asked = await readFile(join(folder, 'list.verified.csv'));
     const other = await withService();
     // A history has the results of one service.
-    await rm(join(folder, 'list.verified.history'), { recursive: true });
+    await rm(join(folder, 'list.history'), { recursive: true });
     const pasted = await paste(commandIn(seen), connectTo(other.service));
     expect(pasted.code, pasted.stderr).toBe(0);
     expect((await readFile(join(folder, 'list.verified.csv'))).equals(asked)).toBe(true);
@@ -1120,7 +1126,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const charges = await chargesOf(service);
     expect(charges).toHaveLength(200);
     const all = ['--email', 'mail', '--phone', 'phone', '--country-from', 'phone'];
-    const kept = ['-o', 'list.verified.csv', '--history', 'list.verified.history'];
+    const kept = ['-o', 'list.verified.csv', '--history', 'list.history'];
     const whole = ['verify', 'list.csv', '--country', 'US', ...all, ...kept];
     const ended = await runInProcess(whole, inFolder(folder, service));
     expect(ended.code, ended.stderr).toBe(0);
@@ -1140,11 +1146,11 @@ describe('sluice verify without a column, at a terminal', () => {
       });
     const trial = await answer(/trial of 100 rows \(100 credits[^]*all 1,200 \(1,200 credits/);
     expect(trial.code, trial.seen).toBe(0);
-    const history = 'list.verified.history';
+    const history = 'list.history';
     expect(eventsOf(trial, 'proposed_history')).toMatchObject([{ history }]);
     const [all, again] = trial.seen.split('\n').filter((line) => line.startsWith('sluice verify '));
     expect(all).toBe(
-      'sluice verify list.csv --country US --email mail -o list.verified.csv --history list.verified.history',
+      'sluice verify list.csv --country US --email mail -o list.verified.csv --history list.history',
     );
     expect(again).toBe(all);
     expect(eventsOf(trial, 'limited')).toMatchObject([{ limit: 100, results: 'kept' }]);
@@ -1247,7 +1253,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const started = await answer('\r');
     expect(started.code, started.seen).toBe(0);
     expect(commandIn(started.seen)).toBe(
-      'sluice verify list.csv --email E-Mail --country DE -o list.verified.csv --history list.verified.history',
+      'sluice verify list.csv --email E-Mail --country DE -o list.verified.csv --history list.history',
     );
     expect(eventsOf(started, 'cost')).toMatchObject([{ email: { credits: 2 }, phone: null }]);
     expect(started.seen).not.toMatch(/good1|streams/);

@@ -261,14 +261,14 @@ export const catalogue = {
   }),
   proposed_history: notice({
     when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those beside the output or the list, the one with most is taken.',
-    example: { history: 'list.verified.history', known: 600, of: 640 },
+    example: { history: 'list.history', known: 600, of: 640 },
     variants: [{ known: 0 }],
     sentence: ({ history, known, of }) =>
       `history: ${history} (${known > 0 ? `it knows ${grouped(known)} of ${counted(of, 'address')}` : 'what it keeps, later runs do not pay for again'})`,
   }),
   history_not_counted: notice({
     when: 'What a history beside the output or the list knows cannot be counted.',
-    example: { history: 'list.verified.history', message: 'another process uses the history' },
+    example: { history: 'list.history', message: 'another process uses the history' },
     sentence: ({ history, message: why }) => `history ${history} is passed over: ${why}`,
   }),
   countries: notice({
@@ -578,7 +578,7 @@ export const catalogue = {
       const { started_at: startedAt, change, unfinished } = fields;
       const { paid_addresses: paid, failed_addresses: failed } = fields;
       const used = fields.used_addresses;
-      const what = `the list or its options changed since the run of ${startText(startedAt)} (${change})`;
+      const what = `the unfinished run of ${startText(startedAt)} differs (${change})`;
       const nothing =
         failed === 0 ? 'nothing was paid for it' : 'it has no results that were paid for';
       const again =

@@ -31,6 +31,8 @@ interface CarryOverOptions extends SettleOptions {
   readonly tonight: PlannedInput;
   /** The change, as text; `undefined` where only failed addresses are sent again. */
   readonly change: string | undefined;
+  /** Called once nothing refuses a changed list any more. */
+  readonly onJudged: () => void;
   /** Called once it is decided, before anything is sent. */
   readonly onDecided: () => Promise<void>;
 }
@@ -178,5 +180,6 @@ async function decide(
   }
   if ((run.onChange === 'carry' || (isLossAsked && run.onCarry)) && !store.state.isCarried)
     await store.record({ entry: 'carry' });
+  options.onJudged();
   run.onProgress?.({ stage: 'carried', ...carried });
 }

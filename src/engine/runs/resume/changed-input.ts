@@ -80,7 +80,7 @@ export function refusalOf(
     `start over with ${optionName('fresh')}, which pays for everything again`,
   ];
   return new StateError(
-    `${run.source.name} or its options have changed since the run of ${startText(state.run.startedAt, new Date())}: ${change}; ${why}. Nothing was sent. Ways on: ${ways.join('; ')}`,
+    `${run.source.name}: the unfinished run of ${startText(state.run.startedAt, new Date())} differs (${change}): ${why}. Nothing was sent. Ways on: ${ways.join('; ')}`,
     { code: 'state_mismatch' },
   );
 }

@@ -69,14 +69,16 @@ export function withRetriableExports<Run extends ComparedRun>(run: Run, state: R
 /** These are compared by their results: names may differ between machines. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
 
-/** Names of the differing options about the service and its parameters. */
+/** The differing options about the service, with their values, and its parameters, by their names. */
 export function differingSettings(
   state: RunEntry,
   given: RunEntry['decides'],
   service: string | undefined,
 ): readonly string[] {
   const options = settingsThatDiffer(state.decides, given);
-  return state.service === service ? options : [...options, optionName('baseUrl')];
+  if (state.service === service) return options;
+  const now = service === undefined || service === 'local' ? 'no service' : service;
+  return [`${optionName('baseUrl')} (${state.service} when it began, ${now} now)`, ...options];
 }
 
 function settingsThatDiffer(
@@ -224,14 +226,14 @@ export function findChange(
   if (isDeepStrictEqual(before, now)) return undefined;
   const differing = differingOptions(state.run.decides, decides).filter((name) => name !== 'input');
   const options = shownOptions(differing, state.run.decides, decides);
-  if (options.length > 0) return `these differ: ${options.join(', ')}`;
+  if (options.length > 0) return options.join(', ');
   if (state.plan.rows !== plan.rows) {
-    return `it has ${counted(plan.rows, 'row')} now and had ${grouped(state.plan.rows)}`;
+    return `the list has ${counted(plan.rows, 'row')} now and had ${grouped(state.plan.rows)}`;
   }
   const isHeader = !isDeepStrictEqual(state.plan.headers, plan.headers);
   return isHeader
-    ? `its header is found in line ${headerLine(plan)} now and was in line ${headerLine(state.plan)}`
-    : 'its content differs';
+    ? `the list's header is in line ${headerLine(plan)} now and was in line ${headerLine(state.plan)}`
+    : "the list's content";
 }
 
 /**

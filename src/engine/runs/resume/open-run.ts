@@ -43,7 +43,7 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { statusOf } from '../../stores/run-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Summary } from '../../summary/summary.js';
-import { notice } from '../../../platform/text/notices.js';
+import { notice, type Notice } from '../../../platform/text/notices.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
@@ -138,32 +138,44 @@ export class DirectoryRun implements RunLocation {
     checkHistoryService(history, service);
     if (history) await collectLeft(history, client, this.run);
     const differing = state.run ? this.#differing(state.run, service) : [];
+    // Reported once nothing refuses the list any more: a refusal is read first.
+    const goingOn: (() => void)[] = [];
+    const reportOnce = (): void => goingOn.pop()?.();
     if (state.run && hasSent(state) && !this.#isOver) {
       refuseOthers(differing);
       refuseLostSuppress(state.run, this.#decisions.decides, this.run.onChange);
       await checkAccount(client, state.run, this.store, this.run.signal);
       const status = statusOf(state, this.store.path);
-      this.run.onProgress?.({ stage: 'going_on', status });
-      const { history: begunWith } = state.run;
-      if (begunWith !== undefined && !history) {
-        this.run.onProgress?.(noticed(notice('history_left_out', { history: begunWith })));
-      }
-      const options = leftOutOptions(state.run, this.#decisions);
-      if (options.length > 0) {
-        this.run.onProgress?.(noticed(notice('options_left_out', { options })));
-      }
+      const notices = this.#leftOut(state.run);
+      goingOn.push(() => {
+        this.run.onProgress?.({ stage: 'going_on', status });
+        for (const each of notices) this.run.onProgress?.(noticed(each));
+      });
     }
     const takesUp = takesUpEarlier(state, this.run);
     if (isPlanned(state) && differing.length === 0) {
       const { plannedInput, change } = await this.#compare(state);
       if (change === undefined && !takesUp && !(await this.#isPlannedAnew(plannedInput))) {
+        reportOnce();
         return { entry: state.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
       await checkListSize(this.run, plannedInput.entry.rows);
-      if (!this.#isOver) await this.#carryOver(client, state, change);
+      if (!this.#isOver) await this.#carryOver(client, state, { change, onJudged: reportOnce });
     }
+    reportOnce();
     if (!this.#isOver) await retryEarlier(this.#settling(client));
     return this.#begin(client, service);
+  }
+
+  /** What a run began with and is resumed without. */
+  #leftOut(run: RunEntry): readonly Notice[] {
+    const options = leftOutOptions(run, this.#decisions);
+    return [
+      ...(run.history !== undefined && !this.run.history
+        ? [notice('history_left_out', { history: run.history })]
+        : []),
+      ...(options.length > 0 ? [notice('options_left_out', { options })] : []),
+    ];
   }
 
   /** Whether it is planned again without what another run with its history has paid for since. */
@@ -271,7 +283,11 @@ export class DirectoryRun implements RunLocation {
     return this.#compared;
   }
 
-  async #carryOver(client: Client, state: PlannedRun, change: string | undefined): Promise<void> {
+  async #carryOver(
+    client: Client,
+    state: PlannedRun,
+    judged: Pick<Parameters<typeof carryOver>[0], 'change' | 'onJudged'>,
+  ): Promise<void> {
     const { plannedInput } = await this.#compare(state);
     // Where tonight's addresses were handed over, another reading keeps them.
     const tonight = plannedInput.plan.book.isHandedOver
@@ -281,7 +297,7 @@ export class DirectoryRun implements RunLocation {
       ...this.#settling(client),
       state,
       tonight,
-      change,
+      ...judged,
       onDecided: async () => {
         await this.#adopt();
       },

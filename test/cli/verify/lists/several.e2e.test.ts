@@ -374,12 +374,12 @@ describe('a run over several inputs that was stopped', () => {
     await refuse(
       () => writeFile(inLists('b.csv'), before.replace('good15@', 'good51@')),
       () => writeFile(inLists('b.csv'), before),
-      'its content differs',
+      "the list's content",
     );
     await refuse(
       () => rename(inLists('b.csv'), inLists('e.csv')),
       () => rename(inLists('e.csv'), inLists('b.csv')),
-      'its content differs',
+      "the list's content",
     );
     expect(requests).toEqual([]);
     expect((await verify(service, ['lists/*.csv'])).code).toBe(0);

@@ -146,6 +146,8 @@ describe('the same command again', () => {
       const ended = await runInProcess(args.length > 0 ? args : command, inFolder(folder, service));
       expect(ended.code, ended.stderr).toBe(2);
       expect(ended.stderr).toMatch(trouble);
+      // What refuses is read first: nothing goes on.
+      expect(eventsOf(ended, 'going_on')).toEqual([]);
       for (const way of ['--on-change carry', '--fresh']) {
         expect(ended.stderr).toContain(way);
       }
@@ -178,7 +180,9 @@ describe('the same command again', () => {
     for (const env of [connectTo(other.service), {}]) {
       const ended = await runInProcess(command, { cwd: folder, env });
       expect(ended.code).toBe(2);
-      expect(ended.stderr).toMatch(/--base-url/);
+      // The run's own service is named, and nothing says before that it goes on.
+      expect(ended.stderr).toContain(`--base-url (${service.baseUrl} when it began`);
+      expect(eventsOf(ended, 'going_on')).toEqual([]);
     }
     expect(requests).toEqual([]);
     expect(otherRequests).toEqual([]);

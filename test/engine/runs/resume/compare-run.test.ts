@@ -111,15 +111,15 @@ describe('findChange', () => {
   });
 
   it.each<[string, Partial<PlanEntry>]>([
-    ['it has 4 rows now and had 3', { rows: 4 }],
-    ['its content differs', { content: 'abd' }],
-    ['its content differs', { content: null }],
-    ['its content differs', { batches: [] }],
+    ['the list has 4 rows now and had 3', { rows: 4 }],
+    ["the list's content", { content: 'abd' }],
+    ["the list's content", { content: null }],
+    ["the list's content", { batches: [] }],
     [
-      'its content differs',
+      "the list's content",
       { batches: [{ type: 'email', country: 'US', addresses: 3, checksum: 8 }] },
     ],
-    ['its header is found in line 3 now and was in line 1', { headers: [3], content: 'abd' }],
+    ["the list's header is in line 3 now and was in line 1", { headers: [3], content: 'abd' }],
   ])('says that %s', (what, change) => {
     expect(findChange({ run, plan }, run.decides, { ...plan, ...change })).toBe(what);
   });
@@ -127,9 +127,9 @@ describe('findChange', () => {
   it('lays no change to what only the output is made by, also if only one of both was given it', () => {
     const sink = { name: 'out.csv', decides: { keep: 'valid', 'part-size': '1' } };
     const written = decisionsOf(optionsOf({ sink: sink as unknown as ResolvedRun['sink'] }));
-    expect(findChange({ run, plan }, written.decides, other)).toBe('its content differs');
+    expect(findChange({ run, plan }, written.decides, other)).toBe("the list's content");
     const before = { run: { ...run, ...written }, plan };
-    expect(findChange(before, run.decides, other)).toBe('its content differs');
+    expect(findChange(before, run.decides, other)).toBe("the list's content");
     expect(hasSameOutput(before.run, run)).toBe(false);
   });
 
@@ -147,7 +147,7 @@ describe('findChange', () => {
     ],
   ])('names %s', (options, change) => {
     const { decides } = decisionsOf(optionsOf(change));
-    expect(findChange({ run, plan }, decides, other)).toBe(`these differ: ${options}`);
+    expect(findChange({ run, plan }, decides, other)).toBe(options);
   });
 });
 

@@ -491,7 +491,7 @@ describe('run() with a store that many processes share', () => {
     const other = join(folder, 'other.csv');
     await writeFile(other, list.replace('good7@', 'good77@'));
     const refused = [
-      [{ source: other }, 'its content differs'],
+      [{ source: other }, "the list's content"],
       [{ batchSize: 6 }, '`batchSize`'],
       [{ sink: join(folder, 'elsewhere.csv') }, '`sink`'],
       [{ settings: { use_account_cache: false } }, '`settings.use_account_cache`'],
