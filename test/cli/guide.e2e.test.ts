@@ -200,6 +200,46 @@ describe('a list with an unfinished run that has paid', () => {
   });
 });
 
+describe('an unfinished run that the command would not resume', () => {
+  it('is not offered for another country or service, and names its own where none is given', async () => {
+    const { service } = await withService();
+    await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
+    const env = connectTo(service);
+    const begun = ['--email', 'mail', '--country', 'US', '--batch-size', '1', '--max-credits', '1'];
+    const run = ['verify', 'list.csv', ...begun, '-o', 'list.verified.csv'];
+    expect((await runInProcess(run, { cwd: folder, env })).code).toBe(5);
+    const asked = async (more: readonly string[], from: Readonly<Record<string, string>>) =>
+      answerInProcess(['verify', 'list.csv', ...more], { cwd: folder, env: from, answers: [] });
+    const other = await asked(['--country', 'DE', '--batch-size', '1'], env);
+    expect(other.code, other.seen).toBe(2);
+    expect(eventsOf(other, 'unfinished_run')).toMatchObject([
+      { action: 'stop', why: expect.stringContaining('--country (US when it began, DE now)') },
+    ]);
+    const forgotten = await asked([], {});
+    expect(forgotten.code, forgotten.seen).toBe(2);
+    expect(eventsOf(forgotten, 'command')).toEqual([]);
+    expect(eventsOf(forgotten, 'error')).toMatchObject([
+      { message: expect.stringContaining(service.baseUrl) },
+    ]);
+    expect(await paid(service)).toBe(1);
+  });
+
+  it('is no question where --max-credits has no room for any batch', async () => {
+    const { service } = await withService();
+    await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
+    const ended = await answerInProcess(
+      ['verify', 'list.csv', '--country', 'US', '--max-credits', '1'],
+      {
+        cwd: folder,
+        env: connectTo(service),
+        answers: [],
+      },
+    );
+    expect(ended.code, ended.seen).toBe(2);
+    expect(ended.seen).not.toMatch(/Start/);
+  });
+});
+
 describe('an unfinished run with a limit', () => {
   it('is resumed with it where it is not used up', async () => {
     const { service } = await withService({ emailCredits: 1 });

@@ -68,6 +68,10 @@ export async function askToStart(
   reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
   if (counted.estimate.unfinished?.action === 'stop') return exitCodes.usage;
+  if (counted.launchesNothing) {
+    reporter.report([message('not_started', { is_interrupted: false })]);
+    return exitCodes.usage;
+  }
   const what = whatIsTaken(withAdded(options, added, input.cwd), suppressed);
   return startAsAnswered({ added, trial, counted, what }, input, context);
 }
@@ -85,7 +89,8 @@ function whatIsTaken(
   const taken = [
     ...(sheet === undefined ? [] : [`with ${sheets}`]),
     ...suppressed.map(
-      ({ list, cells }) => `without the ${counted(cells, 'line')} of ${shownCell(list)}`,
+      ({ list, cells }) =>
+        `without the ${grouped(cells)} ${cells === 1 ? 'entry' : 'entries'} of ${shownCell(list)}`,
     ),
   ];
   return taken.length === 0 ? '' : ` ${taken.join(', ')}`;

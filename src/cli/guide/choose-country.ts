@@ -127,7 +127,8 @@ function byLocale(env: NodeJS.ProcessEnv): OfferedCountry | undefined {
     : { country, why: `from your locale (${name}=${locale})` };
 }
 
-function countryOf(code: string): string | undefined {
+/** The code of a country by its code or name. */
+export function countryOf(code: string): string | undefined {
   try {
     return parseCountry(code);
   } catch {

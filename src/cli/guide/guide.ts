@@ -13,6 +13,7 @@ import { showLocation } from '../../lists/location.js';
 import { isObject } from '../../platform/check-options.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
+import { chooseTarget } from '../connect.js';
 import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
   asWritten,
@@ -40,7 +41,13 @@ import {
   type SuppressedBeside,
   withAdded,
 } from './ask-to-start.js';
-import { type AddedOption, askCountry, chooseCountry, countryOptions } from './choose-country.js';
+import {
+  type AddedOption,
+  askCountry,
+  chooseCountry,
+  countryOf,
+  countryOptions,
+} from './choose-country.js';
 import { columnMessages, findForm, foundMessages, severalMessages } from './find-form.js';
 import { listEndings, proposedOutput } from './proposed-output.js';
 
@@ -270,11 +277,10 @@ async function offerToResume(
   { person, reporter }: GuideContext,
 ): Promise<readonly AddedOption[] | undefined> {
   const stateDir = stateDirectoryOf(locationOf(output, input), input);
-  const known = stateDir === undefined ? undefined : await findStatus(stateDir);
+  const found = stateDir === undefined ? undefined : await findStatus(stateDir);
+  const known = found?.isFinished === false && found.input === list ? found : undefined;
   const unfinished =
-    (known?.isFinished === false && known.input === list
-      ? await paidRunOf(known, input)
-      : undefined) ?? (await findPaidElsewhere(list, stateDir, input));
+    (known && (await paidRunOf(known, input))) ?? (await findPaidElsewhere(list, stateDir, input));
   if (!unfinished) return undefined;
   if (unfinished.refusal !== undefined) throw new ConfigurationError(unfinished.refusal);
   const given = new Set(input.options.given().map(([name]) => name));
@@ -307,12 +313,28 @@ async function findPaidElsewhere(
 
 async function paidRunOf(
   status: RunStatus,
-  { options }: CommandInput<VerifyOption>,
+  { options, env }: CommandInput<VerifyOption>,
 ): Promise<PaidRun | undefined> {
   const paid = describeCredits(status.launchedCredits);
   if (paid === undefined) return undefined;
+  const target = await chooseTarget(options, env);
+  const service = target.kind === 'service' ? target.baseUrl : undefined;
+  // What would be refused is not proposed: the count says why.
+  const isOther = options.has('local') || (service !== undefined && service !== status.service);
   const { 'max-credits': most, ...begunWith } = (await optionsOfRun(status.stateDir)) ?? {};
-  const lacksSuppressList = begunWith['suppress'] === null && !options.has('suppress');
+  if (isOther || countryOptions.some((name) => isGivenOther(options, name, begunWith[name]))) {
+    return undefined;
+  }
+  const unfinished = `the unfinished run of ${startText(status.startedAt)} has paid ${paid}`;
+  const lacksService =
+    service === undefined && status.service !== 'local'
+      ? `${unfinished} on ${status.service}, and this command names no service: set SLUICE_BASE_URL and SLUICE_API_KEY to resume it, or add --local for the local service; nothing was sent`
+      : undefined;
+  const lacksSuppressList =
+    begunWith['suppress'] === null && !options.has('suppress')
+      ? `${unfinished}, and began with --suppress: give the same list again to resume it; nothing was sent`
+      : undefined;
+  const refusal = lacksService ?? lacksSuppressList;
   const { openCredits, launchedCredits } = status;
   const open = describeCredits(openCredits);
   // One that the next batch does not fit would stop the run again at once.
@@ -328,11 +350,21 @@ async function paidRunOf(
     : '';
   return {
     added: givenAgain(isLeft ? { ...begunWith, 'max-credits': most } : begunWith),
-    ...(lacksSuppressList && {
-      refusal: `the unfinished run of ${startText(status.startedAt)} has paid ${paid}, and began with --suppress: give the same list again to resume it; nothing was sent`,
-    }),
+    ...(refusal !== undefined && { refusal }),
     question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}${more}. Resume it? [Y/n]`,
   };
+}
+
+/** Whether a command gives another country than a run was begun with. */
+function isGivenOther(
+  options: ParsedOptions<(typeof countryOptions)[number]>,
+  name: (typeof countryOptions)[number],
+  begunWith: unknown,
+): boolean {
+  if (!options.has(name)) return false;
+  const given = options.text(name);
+  const country = name === 'country' && given !== undefined ? countryOf(given) : given;
+  return country !== begunWith;
 }
 
 /** The options that a run was begun with, as a command gives them. */

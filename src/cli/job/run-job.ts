@@ -83,6 +83,8 @@ export interface EstimatedJob {
   readonly before: readonly Message[];
   /** Whether it pays for all addresses of an output, or for those of another run, again. */
   readonly isPaidAgain: boolean;
+  /** Whether `--max-credits` has no room for any batch of it. */
+  readonly launchesNothing: boolean;
   readonly doubtful: readonly DoubtfulColumn[];
 }
 
@@ -110,6 +112,7 @@ export async function estimateJob(
     const doubtful: DoubtfulColumn[] = [];
     // The guide counts a list several times, and shows the last count.
     const emails: Message[] = [];
+    const unaffordable = new Set<string>();
     const { fresh, onChange, moved, retryFailed, partial } = givenOptionsOfKeptRuns(options);
     // Cells are previewed only to the person at the terminal; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
@@ -117,6 +120,10 @@ export async function estimateJob(
       ...shared,
       onProgress: (progress) => {
         const isOfEmails = progress.stage === 'notice' && progress.code === 'emails_of_countries';
+        if (progress.stage === 'notice' && progress.code === 'budget_short') {
+          const { type, used, smallest, allowed } = progress.fields;
+          if (Number(used) + Number(smallest) > Number(allowed)) unaffordable.add(String(type));
+        }
         if (isOfEmails) emails.push(progressMessage(progress));
         else shared.onProgress?.(progress);
       },
@@ -155,7 +162,11 @@ export async function estimateJob(
       ...adviceMessages(reports.adviceOn(estimate), 'notice'),
       ...trialMessages(estimate, options.has('history'), 'notice'),
     ];
-    return { estimate, more, before, isPaidAgain, doubtful };
+    const types = (['email', 'phone'] as const).filter((type) => estimate[type]?.credits);
+    // A resumed run collects what it has launched.
+    const launchesNothing =
+      !estimate.unfinished && types.length > 0 && types.every((type) => unaffordable.has(type));
+    return { estimate, more, before, isPaidAgain, launchesNothing, doubtful };
   } finally {
     await connection?.close();
   }

@@ -15,6 +15,8 @@ const firstRows = 1000;
 interface HintOptions {
   /** Types of addresses for which rows that have opted out are counted. */
   readonly optOutsOf: readonly VerificationType[];
+  /** Whether the address of a row is suppressed: such rows are not counted. @default none is */
+  readonly isSuppressed?: ((chunk: RowChunk, row: number) => boolean) | undefined;
   /** The country for which all rows are verified. @default none: rows have their own */
   readonly countryOfAll?: CountryCode | undefined;
   readonly hasPhones: boolean;
@@ -62,9 +64,9 @@ export function withListHints(
   options: HintOptions,
   onNotice: (notice: Notice) => void,
 ): SourceReading {
-  const { countryOfAll } = options;
+  const { countryOfAll, isSuppressed } = options;
   const { optOuts, foreign, unread } = talliesOf(reading.header, options);
-  const tallies = [optOuts, foreign, unread].filter((tally) => tally !== undefined);
+  const ofCountries = [foreign, unread].filter((tally) => tally !== undefined);
   const chunks = reading.chunks[Symbol.asyncIterator]();
   let seen = 0;
   const undecided = reading.header.flatMap((title, at) =>
@@ -72,7 +74,9 @@ export function withListHints(
   );
   const look = (chunk: RowChunk): void => {
     for (let row = 0; row < chunk.length && seen < firstRows; row += 1, seen += 1) {
-      for (const tally of tallies) tally.add((column) => chunk.text(row, column));
+      const cellAt = (column: number): CellText => chunk.text(row, column);
+      for (const tally of ofCountries) tally.add(cellAt);
+      if (isSuppressed?.(chunk, row) !== true) optOuts.add(cellAt);
       for (const { at, cells } of undecided) {
         const cell = chunk.text(row, at);
         if (typeof cell === 'string' && trimCell(cell) !== '') cells.push(trimCell(cell));

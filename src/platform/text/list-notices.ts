@@ -115,7 +115,7 @@ export const inputNotices = {
     sentence: suppressListSentence,
   }),
   opted_out: define({
-    when: 'Columns say of rows that they have opted out, and there is no `--suppress`: they are verified like all others. `of_rows` where only the first rows were looked at.',
+    when: 'Columns say of rows that they have opted out, and no `--suppress` has their emails: they are verified like all others. `of_rows` where only the first rows were looked at.',
     example: {
       columns: [{ column: 'HasOptedOutOfEmail', rows: 12 }],
       rows: 12,

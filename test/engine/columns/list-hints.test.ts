@@ -66,9 +66,16 @@ describe('rows that have opted out', () => {
     expect(await noticed(rows)).toEqual([{ columns, rows: 1000, of_rows: 1000 }]);
   });
 
-  it('are left to those who suppress addresses', async () => {
-    const suppress = [{ source: rowsSource([{ email: 'other@sluice.test' }]) }];
-    expect(await noticed([{ HasOptedOutOfEmail: 'true' }], suppress)).toEqual([]);
+  it('are none whose emails are suppressed', async () => {
+    const rows = [
+      { HasOptedOutOfEmail: 'true' },
+      { email: 'b@b.test', HasOptedOutOfEmail: 'true' },
+    ];
+    const lists = (...emails: readonly string[]) => [
+      { source: rowsSource(emails.map((email) => ({ email }))) },
+    ];
+    expect(await noticed(rows, lists('good1@sluice.test'))).toMatchObject([{ rows: 1 }]);
+    expect(await noticed(rows, lists('good1@sluice.test', 'b.test'))).toEqual([]);
   });
 });
 

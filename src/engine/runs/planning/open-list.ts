@@ -1,4 +1,6 @@
 import type { Batch } from '../../batches/batch.js';
+import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
+import { emailLine } from '../../addresses/email.js';
 import type { RowValidator, Sink, AddedColumn, OutputCell } from '../../../lists/rows/sink.js';
 import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
 import {
@@ -43,11 +45,15 @@ export async function openList(
   let layout: ColumnLayout | undefined;
   const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
   const hasPhones = (options.phone ?? []).length > 0;
+  const isEmailSuppressed = (chunk: RowChunk, row: number): boolean =>
+    layout?.columns.some(({ type, position }) => {
+      const cell = type === 'email' ? chunk.text(row, position) : undefined;
+      const email = typeof cell === 'string' ? emailLine(cell) : undefined;
+      return email !== undefined && 'key' in email && suppressed?.has('email', email.key) === true;
+    }) ?? false;
   const hints = {
-    // Anyone who suppresses addresses knows who has opted out.
-    optOutsOf: suppressed
-      ? []
-      : verificationTypes.filter((type) => (options[type] ?? []).length > 0),
+    optOutsOf: verificationTypes.filter((type) => (options[type] ?? []).length > 0),
+    isSuppressed: suppressed && isEmailSuppressed,
     countryOfAll:
       hasOwnCountries || (!hasPhones && options.emailCountry !== undefined)
         ? undefined

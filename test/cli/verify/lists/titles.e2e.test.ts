@@ -55,7 +55,7 @@ describe('a run of a list with a title that goes on', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['the title is longer now', `Draft\n${title}`, /found in line 5 now and was in line 4/],
+    ['the title is longer now', `Draft\n${title}`, /in line 5 now and was in line 4/],
     ['the title has other words', title.replace('fair', 'show'), /the list's content/],
   ])('has another list when %s', async (_, above, words) => {
     const { service } = await withService();

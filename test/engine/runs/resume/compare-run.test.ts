@@ -66,8 +66,8 @@ describe('differingSettings', () => {
   it('names the service, and nothing that decides the rows', () => {
     const other = optionsOf({ country: 'DE', batchSize: 7, settings: { description: 'x' } });
     expect(differences(optionsOf(), other, 'local')).toEqual([
+      '`baseUrl` (https://service.example when it began, no service now)',
       '`settings.description`',
-      '`baseUrl`',
     ]);
   });
 });
