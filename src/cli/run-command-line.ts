@@ -128,13 +128,13 @@ async function runCommand(
     await print(commandHelp(command, { isWhole, width: widthOf(stdout) }), stdout);
     return exitCodes.done;
   }
-  await loadEnvFile(options, surroundings.env);
+  await loadEnvFile(options, surroundings.env, log);
   return command.run({
     ...parsed,
     ...surroundings,
     log,
     given: options,
-    options: await settled(command, options, surroundings),
+    options: await settled(command, options, { ...surroundings, log }),
   });
 }
 
@@ -181,14 +181,14 @@ function findCommand([name, ...rest]: readonly string[]):
 async function settled(
   { options: definitions }: Command,
   given: ParsedOptions,
-  { cwd, env }: Surroundings,
+  { cwd, env, log }: Surroundings & { readonly log: Logger },
 ): Promise<ParsedOptions> {
   const isConfigurable = definitions.some(({ name }) => name === configOption.name);
   const options = isConfigurable
     ? await withConfig(given, [...definitions, envFileOption, jsonLogOption], cwd)
     : given;
   // The command line's own file is loaded by now.
-  if (options !== given) await loadEnvFile(options, env);
+  if (options !== given) await loadEnvFile(options, env, log);
   options.values(definitions);
   checkRules(options, definitions, { 'network verification': asksNetwork(options) });
   return options;

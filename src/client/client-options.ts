@@ -180,15 +180,12 @@ export function parseBaseUrl(
 ): BaseUrl {
   const text = String(given);
   // It is not repeated in any message: it may hold a password.
-  if (!URL.canParse(text))
-    throw new ConfigurationError('the base URL is not a URL: write it with https:// in front', {
-      option: 'baseUrl',
-    });
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ConfigurationError('the base URL must begin with https:// or http://', {
-      option: 'baseUrl',
-    });
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+    throw new ConfigurationError(
+      'the base URL must begin with https:// (http:// on this machine), as in https://verify.example.com',
+      { option: 'baseUrl' },
+    );
   }
   if (url.username !== '' || url.password !== '') {
     throw new ConfigurationError('the base URL must hold no user name and no password', {

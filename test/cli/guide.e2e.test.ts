@@ -170,11 +170,14 @@ describe('a list with an unfinished run that has paid', () => {
       {
         cwd: folder,
         env,
-        answers: [[/Resume it\? \[Y\/n\]/, 'n\r']],
+        answers: [],
       },
     );
     expect(stopped.code, stopped.seen).toBe(2);
-    expect(eventsOf(stopped, 'unfinished_run')).toMatchObject([{ action: 'stop' }]);
+    expect(eventsOf(stopped, 'unfinished_run')).toMatchObject([
+      { action: 'stop', why: expect.stringContaining('--country (US when it began, DE now)') },
+    ]);
+    expect(eventsOf(stopped, 'command')).toEqual([]);
     expect(stopped.seen).not.toMatch(/Start/);
   });
 
@@ -201,21 +204,14 @@ describe('a list with an unfinished run that has paid', () => {
 });
 
 describe('an unfinished run that the command would not resume', () => {
-  it('is not offered for another country or service, and names its own where none is given', async () => {
+  it('names its service where none is given', async () => {
     const { service } = await withService();
     await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
     const env = connectTo(service);
     const begun = ['--email', 'mail', '--country', 'US', '--batch-size', '1', '--max-credits', '1'];
     const run = ['verify', 'list.csv', ...begun, '-o', 'list.verified.csv'];
     expect((await runInProcess(run, { cwd: folder, env })).code).toBe(5);
-    const asked = async (more: readonly string[], from: Readonly<Record<string, string>>) =>
-      answerInProcess(['verify', 'list.csv', ...more], { cwd: folder, env: from, answers: [] });
-    const other = await asked(['--country', 'DE', '--batch-size', '1'], env);
-    expect(other.code, other.seen).toBe(2);
-    expect(eventsOf(other, 'unfinished_run')).toMatchObject([
-      { action: 'stop', why: expect.stringContaining('--country (US when it began, DE now)') },
-    ]);
-    const forgotten = await asked([], {});
+    const forgotten = await answerInProcess(['verify', 'list.csv'], { cwd: folder, answers: [] });
     expect(forgotten.code, forgotten.seen).toBe(2);
     expect(eventsOf(forgotten, 'command')).toEqual([]);
     expect(eventsOf(forgotten, 'error')).toMatchObject([
@@ -237,6 +233,32 @@ describe('an unfinished run that the command would not resume', () => {
     );
     expect(ended.code, ended.seen).toBe(2);
     expect(ended.seen).not.toMatch(/Start/);
+  });
+});
+
+describe('an unfinished run of the list of the day before, which has another name', () => {
+  it('is taken over by the run of today, which pays only for what is new', async () => {
+    const { service } = await withService();
+    const rows = Array.from({ length: 6 }, (_, at) => `good${at}@sluice.test\n`);
+    await write('list-28.csv', `mail\n${rows.slice(0, 5).join('')}`);
+    await write('list-29.csv', `mail\n${rows.slice(1).join('')}`);
+    const env = connectTo(service);
+    const begun = ['--email', 'mail', '--country', 'US', '--batch-size', '2', '--max-credits', '4'];
+    const run = ['verify', 'list-28.csv', ...begun, '-o', 'list-28.verified.csv'];
+    expect((await runInProcess(run, { cwd: folder, env })).code).toBe(5);
+    const today = ['verify', 'list-29.csv', '--country', 'US'];
+    const asked = await answerInProcess(today, {
+      cwd: folder,
+      env,
+      answers: [
+        [/list-28\.csv has paid 4 email credits, for 3 of .* Use its results/s, '\r'],
+        [atStart, '\r'],
+      ],
+    });
+    expect(asked.code, asked.seen).toBe(0);
+    expect(asked.seen).toContain(' --state list-28.verified.csv.sluice');
+    expect(await linesOf('list-29.verified.csv')).toBe(6);
+    expect(await paid(service)).toBe(6);
   });
 });
 
@@ -508,7 +530,10 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(ended.code).toBe(2);
     expect(eventsOf(ended, 'footer_found')).toMatchObject([{ count: 1 }]);
-    expect(eventsOf(ended, 'notice')).toMatchObject([{ code: 'suppress_list', cells: 1 }]);
+    expect(eventsOf(ended, 'notice')).toMatchObject([
+      { code: 'suppress_list', cells: 1 },
+      { code: 'opted_out', rows: 1 },
+    ]);
     const lists = [{ list: 'opt-outs.csv', cells: 1 }];
     expect(eventsOf(ended, 'proposed_suppress')).toMatchObject([{ lists }]);
     expect(eventsOf(ended, 'suppress_beside')).toMatchObject([{ lists: ['unsubscribed.csv'] }]);

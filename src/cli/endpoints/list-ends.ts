@@ -9,12 +9,13 @@ import {
   streamSource,
 } from '../../index.js';
 import { columnsFor } from '../../lists/files/file-format.js';
-import type { DatabaseKind } from '../../lists/location.js';
+import { type DatabaseKind, showLocation } from '../../lists/location.js';
 import {
   type CommandInput,
   type ParsedOptions,
   type Surroundings,
   omitUndefined,
+  programName,
 } from '../command.js';
 import { shellQuote } from '../../platform/text/printable.js';
 import { checkRules } from '../options/option-types.js';
@@ -70,16 +71,17 @@ async function findSinkOf(
 export async function findSource(
   inputs: readonly Location[],
   output: Location | undefined,
-  { options, stdin }: CommandInput<VerifyOption>,
+  input: CommandInput<VerifyOption>,
 ): Promise<Source> {
+  const { options, stdin } = input;
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
-  if (isDatabase(only)) return databaseSource(only, options);
+  if (isDatabase(only)) return databaseSource(only, input);
   const form = fileOptions(options, output && !isDatabase(output) ? listAt(output) : '');
   if (inputs.length === 1) return findOne(only, form, stdin);
   // The common header has each file's columns, wherever they first appear.
   const all = { ...form, columns: 'all' as const };
-  return combinedSource(inputs.map((input) => findOne(input, all, stdin)));
+  return combinedSource(inputs.map((each) => findOne(each, all, stdin)));
 }
 
 function findOne(location: Location, form: FileOptions, stdin: Surroundings['stdin']): Source {
@@ -112,21 +114,23 @@ function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): 
 
 async function databaseSource(
   { kind, url }: DatabaseLocation,
-  options: ParsedOptions<'query'>,
+  input: CommandInput<'query'>,
 ): Promise<Source> {
   const { source } = await endsOf(kind);
-  const query = options.text('query');
+  const query = input.options.text('query');
   if (query !== undefined && query.trim() !== '') return source({ url, query });
   const names = await firstTexts(source({ url, query: tableQueries[kind] })).catch(() => []);
-  const [first] = names;
+  const [first = 'contacts'] = names;
+  const database = showLocation(input.positionals[0] ?? '');
+  const command = `${programName(input)} verify ${shellQuote(database)} --query ${shellQuote(`select * from ${first}`)}`;
   const tables =
-    first === undefined
+    names.length === 0
       ? ''
-      : `, such as --query ${shellQuote(`select * from ${first}`)}; its tables: ${names.slice(0, mostTables).join(', ')}${names.length > mostTables ? ', …' : ''}`;
-  throw new ConfigurationError(`--query <sql> is required when the input is a database${tables}`, {
-    option: '--query',
-    fault: 'missing',
-  });
+      : `; its tables: ${names.slice(0, mostTables).join(', ')}${names.length > mostTables ? ', …' : ''}`;
+  throw new ConfigurationError(
+    `a database needs --query <sql>, as in ${command}${tables}; nothing was sent`,
+    { option: '--query', fault: 'missing' },
+  );
 }
 
 const mostTables = 20;

@@ -10,6 +10,7 @@ import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
+import { countWithOtherRun } from './use-other-run.js';
 import { chooseHistory, creditsOf, type EstimateWith, knownTo } from './choose-history.js';
 
 export interface GuideContext {
@@ -50,8 +51,13 @@ export async function askToStart(
   if (!ofCountry) return leave(added, input, reporter);
   let counted = ofCountry;
   counted = await countByCallingCodes(counted, added, input, context);
+  counted = await countWithOtherRun(counted, added, input, context);
   const chosen = await chooseHistory(counted, { added, isCountryKnown: true }, input, estimate);
   ({ counted } = chosen);
+  if (counted.estimate.unfinished?.action === 'stop') {
+    reporter.report(counted.before);
+    return exitCodes.usage;
+  }
   added.push(...chosen.added);
   // A history that is proposed keeps what a trial verifies.
   const hints = counted.more.filter(({ event }) => event !== 'trial' || chosen.added.length === 0);
@@ -59,7 +65,8 @@ export async function askToStart(
   showCommand(added, input, reporter);
   const { rows } = counted.estimate;
   // What a history knows of the list is tried.
-  const hasTrial = rows > manyRows && !options.has('limit') && knownTo(counted) === 0;
+  const isNew = !counted.estimate.unfinished && knownTo(counted) === 0;
+  const hasTrial = isNew && rows > manyRows && !options.has('limit');
   const trial =
     hasTrial && chosen.trial !== undefined
       ? await trialOf(added, chosen.trial, estimate)
@@ -67,7 +74,6 @@ export async function askToStart(
   // The price and the doubts stand right above the question; these decide the answer to Enter.
   reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
-  if (counted.estimate.unfinished?.action === 'stop') return exitCodes.usage;
   if (counted.launchesNothing) {
     reporter.report([message('not_started', { is_interrupted: false })]);
     return exitCodes.usage;

@@ -302,7 +302,7 @@ async function findPaidElsewhere(
   input: CommandInput<VerifyOption>,
 ): Promise<PaidRun | undefined> {
   if (input.options.has('state')) return undefined;
-  for (const run of await findOtherRuns(list, stateDir, input.cwd)) {
+  for (const run of await findOtherRuns((name) => name === list, stateDir, input.cwd)) {
     const isBeside = resolve(defaultStateDir(run.output)) === resolve(run.stateDir);
     const paid = isBeside ? await paidRunOf(run, input) : undefined;
     if (paid && paid.refusal === undefined)

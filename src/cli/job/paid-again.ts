@@ -122,11 +122,11 @@ export async function agreeToPayAgain(
 }
 
 /**
- * Unfinished runs of the list in this folder and beside the output that have paid for some of it, and which a
+ * Unfinished runs of such lists in this folder and beside the output that have paid for some of it, and which a
  * run with this state directory does not continue.
  */
 export async function findOtherRuns(
-  list: string,
+  isList: (name: string) => boolean,
   stateDir: string | undefined,
   cwd: string,
 ): Promise<readonly RunStatus[]> {
@@ -141,7 +141,7 @@ export async function findOtherRuns(
     const { isFinished, input, service, launchedCredits } = status;
     const isOther = stateDir === undefined || resolve(status.stateDir) !== resolve(stateDir);
     const isPaid = service !== 'local' && describeCredits(launchedCredits) !== undefined;
-    return isOther && isPaid && !isFinished && input === list ? [status] : [];
+    return isOther && isPaid && !isFinished && isList(input) ? [status] : [];
   });
 }
 
@@ -156,7 +156,7 @@ export async function paidElsewhere(
   if (target.kind === 'local' || known?.isFinished === false) return [];
   const columns = new Set(namesOf([...options.texts('email'), ...options.texts('phone')]));
   const messages: Message[] = [];
-  for (const run of await findOtherRuns(list, stateDir, cwd)) {
+  for (const run of await findOtherRuns((name) => name === list, stateDir, cwd)) {
     const { email, phone } = (await optionsOfRun(run.stateDir)) ?? {};
     const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
     if (!isSame || run.service !== target.baseUrl) continue;

@@ -392,6 +392,12 @@ export const catalogue = {
     sentence: ({ paths }) =>
       `more users may read ${paths.join(', ')} than the input, because existing files keep their permissions: close them with chmod go= ${paths.map(shellQuote).join(' ')}`,
   }),
+  open_env_file: warning({
+    when: 'The file of `--env-file` has a key, and others than its owner may read it.',
+    example: { path: 'sluice.env' },
+    sentence: ({ path }) =>
+      `${path} has the key, and others may read it: chmod go= ${shellQuote(path)}`,
+  }),
   streaming: info({
     when: 'The run keeps nothing that could be resumed.',
     example: { output: orNull('/dev/stdout') },

@@ -1,9 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { isObject } from '../../platform/check-options.js';
+import { isOpenToOthers } from '../../platform/files/private-files.js';
 import { describeSystemError } from '../../platform/text/system-errors.js';
 import { ConfigurationError } from '../../index.js';
 import type { OptionDefinition, ParsedOptions } from '../command.js';
+import { message } from '../messages/catalogue.js';
+import type { Logger } from '../terminal/logger.js';
 import { guess } from '../../platform/text/closest-name.js';
 import { path } from './option-types.js';
 import { placed } from '../endpoints/locations.js';
@@ -105,6 +108,7 @@ export const envFileOption = {
 export async function loadEnvFile(
   options: ParsedOptions<'env-file'>,
   env: NodeJS.ProcessEnv,
+  log: Pick<Logger, 'log'>,
 ): Promise<void> {
   const file = options.text(envFileOption.name);
   if (file === undefined) return;
@@ -115,9 +119,11 @@ export async function loadEnvFile(
       cause,
     });
   });
-  for (const [name, value] of Object.entries(parseEnv(text.replace(/^\uFEFF/, '')))) {
-    env[name] ??= value;
+  const variables = Object.entries(parseEnv(text.replace(/^\uFEFF/, '')));
+  if (variables.some(([name]) => name === 'SLUICE_API_KEY') && isOpenToOthers(await stat(file))) {
+    log.log(message('open_env_file', { path: file }));
   }
+  for (const [name, value] of variables) env[name] ??= value;
 }
 
 export async function readOptionFile(path: string, what: string): Promise<string> {

@@ -41,7 +41,10 @@ const signatures = new Map<string, Signature>([
   // The byte after the name starts the first page: a column may be named PAR1.
   ['PAR1\x15', { is: 'a Parquet file', format: 'parquet' }],
   ['PARE', { is: 'an encrypted Parquet file', advice: 'write it without encryption first' }],
-  ['SQLite format', { is: 'an SQLite file', advice: 'name it as sqlite:PATH, with a query' }],
+  [
+    'SQLite format',
+    { is: 'an SQLite file', advice: 'name it as sqlite:PATH, which lists its tables' },
+  ],
   ['%PDF-', other('a PDF document')],
   ['{\\rtf', other('a document in rich text (.rtf)')],
   ['\x89PNG', other('a picture (PNG)')],

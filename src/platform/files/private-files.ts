@@ -177,7 +177,8 @@ function refuseOpen(path: string, stats: Stats): void {
   );
 }
 
-function isOpenToOthers({ mode }: Stats): boolean {
+/** Whether others than its owner have any right. */
+export function isOpenToOthers({ mode }: Pick<Stats, 'mode'>): boolean {
   return process.geteuid !== undefined && (mode & 0o077) !== 0;
 }
 

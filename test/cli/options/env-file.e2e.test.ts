@@ -1,10 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../harness/charges.js';
 import { connectTo } from '../harness/connect-to.js';
+import { eventsOf } from '../harness/logged-events.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { runSluice, type Ended } from '../harness/run-sluice.js';
 
@@ -21,13 +22,13 @@ const verify = ['verify', '-o', 'out.csv', '--email', 'Email', '--country', 'US'
 async function inFolder(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+): ReturnType<typeof runInProcess> {
   return runInProcess(args, { cwd: folder, env });
 }
 
 async function envFile(name: string, variables: Readonly<Record<string, string>>): Promise<void> {
   const lines = Object.entries(variables).map(([key, value]) => `${key}="${value}"`);
-  await writeFile(join(folder, name), `# the service\n${lines.join('\n')}\n`);
+  await writeFile(join(folder, name), `# the service\n${lines.join('\n')}\n`, { mode: 0o644 });
 }
 
 describe('--env-file', () => {
@@ -36,7 +37,11 @@ describe('--env-file', () => {
     const ended = await inFolder([...verify, 'list.csv', '--env-file', '.env', '--verbose']);
     expect(ended.code, ended.stderr).toBe(0);
     expect(await chargesOf(service)).toHaveLength(1);
+    // The key is open to others until they lose the right.
+    expect(eventsOf(ended, 'open_env_file')).toMatchObject([{ path: '.env' }]);
+    await chmod(join(folder, '.env'), 0o600);
     const credits = await inFolder(['credits', '--env-file', '.env', '--json']);
+    expect(eventsOf(credits, 'open_env_file')).toEqual([]);
     expect(JSON.parse(String(credits.stdout))).toMatchObject({ email_credit: expect.any(Number) });
     for (const { stdout, stderr } of [ended, credits]) {
       expect(`${String(stdout)}${stderr}`).not.toContain(service.apiKey);

@@ -68,7 +68,7 @@ describe('examples/nightly.sh', () => {
     await mkdir(bin, { recursive: true });
     await rename(join(folder, 'sluice'), join(bin, 'sluice'));
     const environment = `SLUICE_BASE_URL=${service.baseUrl}\nSLUICE_API_KEY=${service.apiKey}\n`;
-    await writeFile(join(folder, 'sluice.env'), environment);
+    await writeFile(join(folder, 'sluice.env'), environment, { mode: 0o600 });
     const env = { PATH: '/usr/bin:/bin', HOME: folder };
     const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder], env);
     expect(ended).toMatchObject({ code: 0, stdout: `${complete.trimEnd()}, 245 credits\n` });
