@@ -38,19 +38,20 @@ if [ "$code" -eq 3 ]; then
   code=$?
 fi
 
+# What the next run does, resume or start over, is in the log and the report.
 case "$code" in
   0) echo "verified.csv is complete$again" ;;
-  1) echo 'a defect in Sluice: report it with sluice.log; the next run resumes' ;;
+  1) echo 'a defect in Sluice: report it with sluice.log' ;;
   2) echo 'nothing was sent: fix what the log says' ;;
   3) echo 'verified.csv is complete, except for failed rows: the log says what the next run does' ;;
-  4) echo 'the key was refused: set another, the next run resumes' ;;
-  5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says; the next run resumes' ;;
-  6) echo 'the list, the output or the disk failed: fix what the log says; a run that had begun is resumed by the next one' ;;
-  7) echo 'the service failed: the next run resumes' ;;
+  4) echo 'the key was refused: set another' ;;
+  5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says' ;;
+  6) echo 'the list, the output or the disk failed: fix what the log says' ;;
+  7) echo 'the service failed' ;;
   8) echo 'suspect: verified.csv is the old one, the log says what to look at' ;;
   75) echo 'left to the service: the next run collects' ;;
   126 | 127) echo "nothing was sent: sluice or node is not in a folder of PATH=$PATH" ;;
-  *) echo "stopped ($code): the next run resumes" ;;
+  *) echo "stopped ($code)" ;;
 esac
 # A night that is done may have to be looked at, too. The last line is all of it in one.
 log=$(cat <&4)

@@ -11,7 +11,7 @@ import {
   type SharedStore,
   type Summary,
 } from '../../index.js';
-import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
+import { counted, grouped, timeTaken } from '../../platform/text/shown-numbers.js';
 import { cellsOfShares } from '../../report/sentences/reason-words.js';
 import { message, type Message, type Severity } from './catalogue.js';
 import { shareText } from './end-table.js';
@@ -78,7 +78,7 @@ export function endMessages(
   { isTerminal = false, isRepeated = false }: EndOptions = {},
 ): readonly Message[] {
   const { rows, outputs, rows_repeated, skipped_updates, credits_before, seconds } = summary;
-  const took = isTerminal ? (seconds < 1 ? 'under 1 s' : duration(seconds)) : undefined;
+  const took = isTerminal ? timeTaken(seconds) : undefined;
   const alone = skipped_updates && { changed: skipped_updates.changed, gone: skipped_updates.gone };
   return [
     message('outputs', {

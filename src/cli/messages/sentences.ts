@@ -145,12 +145,11 @@ export function countryLines({
 }
 
 export function describeEstimate(estimate: Estimate): readonly string[] {
-  const { rows, limit, email, phone, balance, unfinished } = estimate;
+  const { rows, email, phone, balance, unfinished } = estimate;
   // It would send nothing: what it needs is not known.
   const isStopped = unfinished?.action === 'stop';
-  const first = limit === undefined ? '' : ` of at most ${grouped(limit)}`;
   return [
-    `dry run: ${counted(rows, 'row')}${first} read, nothing is sent`,
+    `dry run: ${counted(rows, 'row')} read, nothing is sent`,
     ...describeType('email', email, balance?.email, isStopped),
     ...describeType('phone', phone, balance?.phone, isStopped),
     ...(email && phone && !isStopped

@@ -5,7 +5,7 @@ import type { RunEnd, StoppedSummary, Summary } from '../../engine/summary/summa
 import { html, type Html, nothing, page } from '../../platform/html.js';
 import {
   counted,
-  duration,
+  timeTaken,
   grouped,
   moment,
   startText,
@@ -34,7 +34,7 @@ export function reportPage({ summary, figures, end, madeAt }: Report): string {
     input,
     html`<header>
         <h1>Verification of ${input}</h1>
-        <p>${moment(madeAt)}, ${rowsSentence(summary, duration(seconds))}.</p>
+        <p>${moment(madeAt)}, ${rowsSentence(summary, timeTaken(seconds))}.</p>
       </header>
       <main>
         ${headline(summary)} ${endNote(end)}
@@ -180,7 +180,7 @@ export function stoppedPage(
         ${status ? html`<p>So far: ${describeStatus(status).soFar}.</p>` : nothing}
       </header>
       <main>
-        <div class="cards">${card(duration(seconds), 'took')} ${statusCards(status)}</div>
+        <div class="cards">${card(timeTaken(seconds), 'took')} ${statusCards(status)}</div>
         ${creditTable(summary)} ${timeline(batches)} ${failedBatches(summary)}
       </main>
       <footer><p>Made by Sluice ${version}. No cell of the list is in this page.</p></footer>`,

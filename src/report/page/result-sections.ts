@@ -14,10 +14,9 @@ export function columnSection(
   places: ListFigures | undefined,
 ): Html {
   const { name, type } = column;
+  const kind = name.trim().toLowerCase() === type ? nothing : html` <small>${type}s</small>`;
   return html`<section>
-    <h2>
-      <span class="word">${name}</span> <small>${type === 'email' ? 'emails' : 'phones'}</small>
-    </h2>
+    <h2><span class="word">${name}</span>${kind}</h2>
     ${outcomeChart(fateShares(column))} ${qualityBars(qualityShares(column))} ${riskyNote(column)}
     ${reasonTable(column, examples, places)}
   </section>`;
@@ -148,7 +147,14 @@ function exampleList(examples: readonly Example[], hasSheets: boolean): Html {
 }
 
 function formOf({ form }: Example): Html {
-  return form === '' ? nothing : html` <code>${form}</code>`;
+  return form === '' ? nothing : html` <code>${brokenInAddress(form)}</code>`;
+}
+
+/** An address that is too long for its line breaks beside its at sign and its dots. */
+function brokenInAddress(form: string): readonly Html[] {
+  return form
+    .split(/(?<=@)|(?=\.)/)
+    .map((part, at) => html`${at > 0 ? html`<wbr />` : nothing}${part}`);
 }
 
 type FinishedRun = NonNullable<NonNullable<Summary['compared']>['previous']>;
