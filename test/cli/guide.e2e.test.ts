@@ -1083,7 +1083,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(eventsOf(ended, 'error')).toEqual([]);
     const known = await answerInProcess(['verify', 'list.csv', '--local', '--country', 'US'], {
       cwd: folder,
-      answers: [[/Start without the 1 line of "unsubscribed.csv"\?/, 'n\r']],
+      answers: [[/Start without the 1 entry of "unsubscribed.csv"\?/, 'n\r']],
     });
     expect(known.code, known.seen).toBe(2);
   });
