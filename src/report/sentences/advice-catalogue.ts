@@ -341,10 +341,8 @@ export const adviceCatalogue = {
     variants: [{ type: 'email', cells: 1, of: 1 }, { of: 20 }],
     sentence({ column, type, cells, of }) {
       const [are, them] = cells === 1 ? ['it is', 'it'] : ['they are', 'them'];
-      const which =
-        of > cells
-          ? ` ${grouped(of - cells)} of them for their form, which another line names, and the other ${grouped(cells)}`
-          : '';
+      // The others are in a line of their form.
+      const which = of > cells ? ` ${grouped(cells)} of them` : '';
       const complete = `complete ${type === 'email' ? 'email address' : 'phone number of the country of the row'}`;
       return `${column}: ${grouped(of)} got no result,${which} as a rule because ${are} no ${complete} (reason no_record): correct ${them}`;
     },
