@@ -56,7 +56,7 @@ describe('the report of a run', () => {
     expect(plain).toContain('valid 600 61.2 %');
     expect(plain).toContain('Of 50 risky, 12 are among the 600 valid, and 38 are not valid.');
     expect(plain).toContain('no_ record likely malformed : sent, and the service gave no result');
-    expect(plain).toContain('row 3 •• ••••••• row 4 •@example.com 20');
+    expect(plain).toContain('row 3 •• ••••••• row 4 •@ example .com 20');
     expect(plain).toContain('Why cells have no result Row 1 is the first below the header.');
     expect(plain).toContain('example.com 3 1 1 0');
     expect(plain).toContain('Acme Mobile');
