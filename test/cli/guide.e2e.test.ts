@@ -243,7 +243,18 @@ describe('an unfinished run of the list of the day before, which has another nam
     await write('list-28.csv', `mail\n${rows.slice(0, 5).join('')}`);
     await write('list-29.csv', `mail\n${rows.slice(1).join('')}`);
     const env = connectTo(service);
-    const begun = ['--email', 'mail', '--country', 'US', '--batch-size', '2', '--max-credits', '4'];
+    const begun = [
+      '--email',
+      'mail',
+      '--country',
+      'US',
+      '--batch-size',
+      '2',
+      '--max-credits',
+      '4',
+      '--concurrency',
+      '1',
+    ];
     const run = ['verify', 'list-28.csv', ...begun, '-o', 'list-28.verified.csv'];
     expect((await runInProcess(run, { cwd: folder, env })).code).toBe(5);
     const today = ['verify', 'list-29.csv', '--country', 'US'];
