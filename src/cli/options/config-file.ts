@@ -1,7 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { isObject } from '../../platform/check-options.js';
-import { isOpenToOthers } from '../../platform/files/private-files.js';
 import { describeSystemError } from '../../platform/text/system-errors.js';
 import { ConfigurationError } from '../../index.js';
 import type { OptionDefinition, ParsedOptions } from '../command.js';
@@ -120,9 +119,9 @@ export async function loadEnvFile(
     });
   });
   const variables = Object.entries(parseEnv(text.replace(/^\uFEFF/, '')));
-  if (variables.some(([name]) => name === 'SLUICE_API_KEY') && isOpenToOthers(await stat(file))) {
-    log.log(message('open_env_file', { path: file }));
-  }
+  const hasKey = variables.some(([name]) => name === 'SLUICE_API_KEY');
+  const isOpen = process.geteuid !== undefined && ((await stat(file)).mode & 0o077) !== 0;
+  if (hasKey && isOpen) log.log(message('open_env_file', { path: file }));
   for (const [name, value] of variables) env[name] ??= value;
 }
 

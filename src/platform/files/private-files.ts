@@ -177,8 +177,7 @@ function refuseOpen(path: string, stats: Stats): void {
   );
 }
 
-/** Whether others than its owner have any right. */
-export function isOpenToOthers({ mode }: Pick<Stats, 'mode'>): boolean {
+function isOpenToOthers({ mode }: Stats): boolean {
   return process.geteuid !== undefined && (mode & 0o077) !== 0;
 }
 

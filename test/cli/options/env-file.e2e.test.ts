@@ -7,7 +7,7 @@ import { chargesOf } from '../harness/charges.js';
 import { connectTo } from '../harness/connect-to.js';
 import { eventsOf } from '../harness/logged-events.js';
 import { runInProcess } from '../harness/run-in-process.js';
-import { runSluice, type Ended } from '../harness/run-sluice.js';
+import { runSluice } from '../harness/run-sluice.js';
 
 let folder: string;
 let service: Service;
