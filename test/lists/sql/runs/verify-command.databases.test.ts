@@ -92,7 +92,7 @@ describe('sluice verify with a database', () => {
     const list = ['verify', urlIn(cwd), '--email', 'email', '--country', 'US', '--local'];
     const refused = await runInProcess(list, { cwd });
     expect(refused).toMatchObject({ code: 2 });
-    const [, query = ''] = /such as --query '([^']+)'/.exec(refused.stderr) ?? [];
+    const [, query = ''] = /--query '([^']+)'/.exec(refused.stderr) ?? [];
     const ended = await runInProcess([...list, '--query', query], { cwd });
     expect(csvCells(ended.stdout)[1]?.slice(0, 2)).toEqual(['good1@sluice.test', 'verified']);
   });
