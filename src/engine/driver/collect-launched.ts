@@ -191,8 +191,6 @@ interface NotedStream extends DriveSettings {
   readonly client: VerificationService;
   readonly history?: ResultHistory | undefined;
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
-  /** Called before it looks for what was left; `undefined` where that need not wait. */
-  readonly before?: (signal: AbortSignal) => Promise<void> | undefined;
 }
 
 /**
@@ -213,11 +211,11 @@ export class LaunchNotes {
   collect(): Promise<void> | undefined {
     if (this.#isLookedFor) return undefined;
     this.#isLookedFor = true;
-    const { history, client: service, before, ...settings } = this.#options;
+    const { history, client: service, ...settings } = this.#options;
     if (!history) return undefined;
     const { signal } = this.#stop;
     const collect = () => collectLaunched(this, { ...settings, history, service, signal });
-    return before?.(signal)?.then(collect) ?? collect();
+    return history.noteStopped?.(service, { ...settings, signal })?.then(collect) ?? collect();
   }
 
   /** Awaited before each upload. */

@@ -1,3 +1,4 @@
+import type { VerificationService } from '../../client/client.js';
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
 import { emailLine } from '../addresses/email.js';
 import { hashWords, KeyHash } from '../../platform/hashing/key-hash.js';
@@ -6,6 +7,7 @@ import { phoneLine } from '../addresses/phone/phone-line.js';
 import type {
   LaunchedBatch,
   LaunchedResults,
+  LookSettings,
   ResultHistory,
   ReportedResults,
 } from '../plan/result-cache.js';
@@ -15,7 +17,7 @@ import { StateError } from '../../platform/errors/errors.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { FileLock } from '../../platform/files/file-lock.js';
 import { checkOptions } from '../../platform/check-options.js';
-import { systemFiles } from '../../platform/files/file-system.js';
+import { type FileSystem, systemFiles } from '../../platform/files/file-system.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 import type { Summary } from '../summary/summary.js';
@@ -39,6 +41,7 @@ import {
   type HistoryStats,
 } from './history-lookup.js';
 import { launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
+import { noteBeforeStream } from './planned-elsewhere.js';
 import { endedFrame, plannedFrames, type PlannedRun } from './planned-runs.js';
 import type { Source } from '../../lists/rows/source.js';
 import { listOf, runFrame, oddShares, finishedRunOf } from './finished-runs.js';
@@ -66,6 +69,7 @@ export class History implements ResultHistory {
   readonly #lock: FileLock;
   readonly #age: KnownAge;
   readonly #clock: Clock;
+  readonly #files: FileSystem;
   /** Whether its key was there, and nothing of it. */
   readonly #isLost: boolean;
   #isClosed = false;
@@ -78,6 +82,7 @@ export class History implements ResultHistory {
     this.#contents = opened.contents;
     this.#lock = opened.lock;
     this.#clock = options.clock ?? systemClock;
+    this.#files = options.files ?? systemFiles;
     this.#isLost = opened.isLost;
     this.#age = opened.age;
     this.#hash = new KeyHash(opened.seed);
@@ -280,6 +285,12 @@ export class History implements ResultHistory {
     if (this.#contents.launched.has(batchUuid)) return;
     if (this.#contents.entries.countOf(batchUuid) >= hashes.length) return;
     for (const frame of launchedFrames(noted, hashes)) await this.#contents.append(frame);
+  }
+
+  /** @internal */
+  noteStopped(client: VerificationService, settings: LookSettings): Promise<void> | undefined {
+    if (this.plannedRuns().length === 0) return undefined;
+    return noteBeforeStream(this, client, { ...settings, files: this.#files });
   }
 
   /** A shared run has ended, or what it has launched is noted. @internal */

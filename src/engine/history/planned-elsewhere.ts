@@ -4,14 +4,14 @@ import { StateError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
-import type { Clock } from '../../platform/waiting/clock.js';
+import { type Clock, systemClock } from '../../platform/waiting/clock.js';
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 import { parseBatchName } from '../batches/batch.js';
 import { isLaunched } from '../batches/uploads/delete-uploads.js';
 import { readList } from '../batches/uploads/list-uploads.js';
 import { defaults } from '../driver/driver-options.js';
-import type { History } from './history.js';
+import type { LaunchedBatch, LookSettings } from '../plan/result-cache.js';
 import type { PlannedRun } from './planned-runs.js';
 
 /**
@@ -49,8 +49,21 @@ export async function isAtWork({ files, path, id }: SharedRunPresence): Promise<
   }
 }
 
+/** What a history knows of shared runs. */
+interface RunHistory {
+  readonly path: string;
+  readonly seed: Uint8Array;
+  plannedRuns(): readonly PlannedRun[];
+  noteFound(
+    launched: Omit<LaunchedBatch, 'addresses' | 'hashes'> & {
+      readonly hashes: readonly HashWords[];
+    },
+  ): Promise<void>;
+  dropPlan(id: string): Promise<void>;
+}
+
 /** The run has ended, or nobody works on it and its launches are noted. */
-export async function dropPlan(history: History, files: FileSystem, id: string): Promise<void> {
+export async function dropPlan(history: RunHistory, files: FileSystem, id: string): Promise<void> {
   await history.dropPlan(id);
   await files.rm(targetOf(history.path, id).path, { force: true });
 }
@@ -64,13 +77,6 @@ function targetOf(history: string, id: string): Parameters<typeof lockFile>[1] {
   };
 }
 
-interface LookSettings {
-  readonly files: FileSystem;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly batchDeadlineMs?: number | undefined;
-}
-
 /**
  * Notes what shared runs have launched that nobody works on any more: from then on it is found like launches of
  * any run.
@@ -79,9 +85,14 @@ interface LookSettings {
  * @returns those that processes work on
  */
 export async function noteStopped(
-  history: History,
+  history: RunHistory,
   client: VerificationService,
-  { files, signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs }: LookSettings,
+  {
+    files,
+    signal,
+    clock = systemClock,
+    batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs,
+  }: LookSettings & { readonly files: FileSystem },
   runId: string,
 ): Promise<readonly PlannedRun[]> {
   const atWork: PlannedRun[] = [];
@@ -112,9 +123,9 @@ export async function noteStopped(
  * @throws StateError `state_locked` while processes of a shared run are at work
  */
 export async function noteBeforeStream(
-  history: History,
+  history: RunHistory,
   client: VerificationService,
-  settings: LookSettings,
+  settings: LookSettings & { readonly files: FileSystem },
 ): Promise<void> {
   const atWork = await noteStopped(history, client, settings, '');
   if (atWork.length === 0) return;
@@ -125,7 +136,7 @@ export async function noteBeforeStream(
 }
 
 async function noteLaunched(
-  history: History,
+  history: RunHistory,
   { id, run, batches }: PlannedRun,
   { name, status, batch_uuid: batchUuid, created_at: createdAt }: BatchSummary,
   nowMs: number,
@@ -149,7 +160,7 @@ export class AddressesAtWork {
   readonly #table: AddressTable;
   #count = 0;
 
-  constructor({ seed }: History, runs: readonly PlannedRun[]) {
+  constructor({ seed }: RunHistory, runs: readonly PlannedRun[]) {
     this.#names = runs.map(({ run }) => run);
     this.#table = new AddressTable({ seed });
     for (const batch of runs.flatMap(({ batches }) => batches)) {

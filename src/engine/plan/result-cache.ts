@@ -1,5 +1,7 @@
+import type { VerificationService } from '../../client/client.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { HashWords } from '../../platform/hashing/address-table.js';
+import type { Clock } from '../../platform/waiting/clock.js';
 import type { BatchGroup } from '../addresses/address.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
@@ -40,6 +42,13 @@ export interface LaunchedResults {
   readonly outcomes: OutcomeTable;
   /** By address number; `undefined` without a sure result. */
   outcomeOf(index: number): number | undefined;
+}
+
+/** How a history asks the service. */
+export interface LookSettings {
+  readonly signal: AbortSignal;
+  readonly clock?: Clock | undefined;
+  readonly batchDeadlineMs?: number | undefined;
 }
 
 /** Results of earlier runs. */
@@ -106,6 +115,14 @@ export interface ResultHistory {
    * @param id the batch's batch_uuid, or the stream's id
    */
   dropLaunch(id: string): Promise<void>;
+  /**
+   * Notes what shared runs have launched that nobody works on any more, before a stream takes launched batches.
+   *
+   * @returns `undefined` where there are none
+   * @throws StateError `state_locked` while processes of a shared run are at work
+   * @internal
+   */
+  noteStopped?(client: VerificationService, settings: LookSettings): Promise<void> | undefined;
 }
 
 /**

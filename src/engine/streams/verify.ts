@@ -30,9 +30,6 @@ import {
   type TypedOptions,
   type TypedVerify,
 } from './stream-options.js';
-import { History } from '../history/history.js';
-import { noteBeforeStream } from '../history/planned-elsewhere.js';
-import { systemFiles } from '../../platform/files/file-system.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
 
@@ -158,20 +155,7 @@ export class Verify extends PatientDuplex {
     }
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
-    const { client, history, clock = systemClock, batchDeadlineMs } = options;
-    this.#notes = new LaunchNotes({
-      ...options,
-      onLeftBehind,
-      before: (signal) =>
-        history instanceof History && history.plannedRuns().length > 0
-          ? noteBeforeStream(history, client, {
-              files: systemFiles,
-              signal,
-              clock,
-              batchDeadlineMs,
-            })
-          : undefined,
-    });
+    this.#notes = new LaunchNotes({ ...options, onLeftBehind });
     const drive = new DriveBatches(
       {
         ...options,
