@@ -1,4 +1,10 @@
-import { type CopiedChunk, type Hyparquet, type StoredValues, viewOf } from './hyparquet.js';
+import {
+  type CopiedChunk,
+  DamagedParquet,
+  type Hyparquet,
+  type StoredValues,
+  viewOf,
+} from './hyparquet.js';
 
 /** A page of a column: its bytes, or the dictionary values that its rows share. */
 interface Page {
@@ -116,12 +122,12 @@ export function readByteColumn(
       if (codes) {
         const place = codes[code] ?? 0;
         code += 1;
-        if (place >= dictionary.length) throw new Error('parquet value is not in its dictionary');
+        if (place >= dictionary.length) throw new DamagedParquet('value is not in its dictionary');
         column.set(row + index, place, 0);
       } else {
         const length = view.getUint32(offset, true);
         offset += 4 + length;
-        if (offset > page.length) throw new Error('parquet value ends after its page');
+        if (offset > page.length) throw new DamagedParquet('value ends after its page');
         column.set(row + index, offset - length, length);
       }
     }
@@ -136,7 +142,7 @@ function plainValues(page: Uint8Array, count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, () => {
     const length = view.getUint32(offset, true);
     offset += 4 + length;
-    if (offset > page.length) throw new Error('parquet value ends after its page');
+    if (offset > page.length) throw new DamagedParquet('value ends after its page');
     return page.subarray(offset - length, offset);
   });
 }

@@ -7,6 +7,9 @@ import { refuseMissingPackage } from '../../platform/optional-package.js';
 /** A page that claims to become larger is a bomb. */
 const maxPageBytes = 2 ** 29;
 
+/** What is wrong with a file, in words without cells. */
+export class DamagedParquet extends Error {}
+
 const missing = refuseMissingPackage({
   by: 'Parquet',
   install: 'hyparquet hyparquet-compressors hyparquet-writer',
@@ -67,7 +70,7 @@ export function checkPage(header: PageHeader): PageHeader {
     Math.min(stored, inflated, ...levels, nulls) >= 0 &&
     levels[0] + levels[1] <= Math.min(stored, inflated) &&
     nulls <= values;
-  if (!isSound) throw new Error('parquet page has parts of an impossible size');
+  if (!isSound) throw new DamagedParquet('page has parts of an impossible size');
   return header;
 }
 
@@ -91,7 +94,7 @@ function boundedCompressors(compressors: Compressors): Compressors {
     Object.entries(compressors).map(([codec, inflate]) => [
       codec,
       (input: Uint8Array, bytes: number) => {
-        if (bytes > maxPageBytes) throw new Error('parquet page is too large');
+        if (bytes > maxPageBytes) throw new DamagedParquet('page is too large');
         // A page of nulls is empty, which not every decompressor accepts.
         return bytes === 0 ? new Uint8Array(0) : inflate(input, bytes);
       },
@@ -127,8 +130,11 @@ export async function attempt<Result>(
   } catch (error) {
     signal?.throwIfAborted();
     if (isSluiceError(error)) throw error;
-    const words =
-      error instanceof Error && error.message.startsWith('parquet ') ? error.message : '';
+    // The package's own messages that begin so hold no cells either.
+    const isPlain =
+      error instanceof DamagedParquet ||
+      (error instanceof Error && error.message.startsWith('parquet '));
+    const words = isPlain ? error.message : '';
     throw new InputError(
       `${name} cannot be read as Parquet: it is damaged, or has something that is not supported${words === '' ? '' : ` (${words.slice(0, 200)})`}; if another program reads it, write it again with that one, or read it through DuckDB (duckdb::memory: and a query)`,
       { fault: 'damaged' },

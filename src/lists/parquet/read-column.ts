@@ -1,5 +1,11 @@
 import type { ColumnMetaData, DecodedArray, PageHeader, SchemaElement } from 'hyparquet';
-import { type CopiedChunk, type Hyparquet, type StoredValues, viewOf } from './hyparquet.js';
+import {
+  type CopiedChunk,
+  DamagedParquet,
+  type Hyparquet,
+  type StoredValues,
+  viewOf,
+} from './hyparquet.js';
 import { isList, nodeOf, type SchemaNode } from './schema-node.js';
 
 type Holder = Record<number | string, unknown>;
@@ -51,7 +57,7 @@ export function readColumn(
       ({ data: { path_in_schema: path } }) =>
         path.length === leaf.path.length && path.every((name, at) => name === leaf.path[at]?.name),
     );
-    if (!chunk) throw new Error('parquet column has no data');
+    if (!chunk) throw new DamagedParquet('column has no data');
     readLeaf(pagesOf(chunk, leaf, hyparquet), leaf, rows);
   }
   return rows;
@@ -154,7 +160,7 @@ function withNullsOf(
 function decode(codes: DecodedArray, dictionary: DecodedArray | undefined): unknown[] {
   return Array.from(codes as ArrayLike<number>, (code) => {
     if (!dictionary || code >= dictionary.length) {
-      throw new Error('parquet value is not in its dictionary');
+      throw new DamagedParquet('value is not in its dictionary');
     }
     return dictionary[code] as unknown;
   });
