@@ -219,9 +219,11 @@ const misuses = new Set([
 const isTooWide = /^Can't create table .* \(errno: (?:139|185) "/;
 
 export function failureOf(error: unknown): DatabaseFailure {
-  const code = nameOfError(error) ?? systemErrorCode(error);
-  const [kind, refused] = refusals.get(code ?? '') ?? [];
   const message = error instanceof Error ? error.message : '';
+  // The driver says of some ends in words alone that there was one.
+  const ended = /clos|lost|ended/i.test(message) ? 'ECONNRESET' : undefined;
+  const code = nameOfError(error) ?? systemErrorCode(error) ?? ended;
+  const [kind, refused] = refusals.get(code ?? '') ?? [];
   const refusal = kind && { kind, column: columnIn(error, message) };
   const tls = code?.startsWith('HANDSHAKE') === true ? tlsWords(error) : undefined;
   if (tls !== undefined) return { words: tls, code, isMisuse: false };
@@ -231,9 +233,8 @@ export function failureOf(error: unknown): DatabaseFailure {
   if (kind === 'foreign_key') return { ...foreignKeyIn(message), code, isMisuse: false, refusal };
   const isMisuse = misuses.has(code ?? '') || isTooWide.test(message);
   if (isMisuse) return { words: message, code, isMisuse, refusal };
-  const isLost = code === undefined && /clos|lost|ended/i.test(message);
   const refuses = code === undefined ? 'the driver failed' : `the server refuses (${code})`;
-  return { words: isLost ? 'the connection was lost' : refuses, code, isMisuse };
+  return { words: refuses, code, isMisuse };
 }
 
 function nameOfError(error: unknown): string | undefined {

@@ -177,7 +177,7 @@ const refusals = new Map<string, Refusal['kind']>([
 ]);
 
 export function failureOf(error: unknown): DatabaseFailure {
-  const code = systemErrorCode(error) ?? innerCode(error);
+  const code = systemErrorCode(error) ?? innerCode(error) ?? codeOfEnd(error);
   const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F|54011)/.test(code);
   const kind = isMadeMeanwhile(error, code)
     ? 'locked'
@@ -224,15 +224,10 @@ function wordsFor(error: unknown, code: string | undefined): string {
   // An error with a SQLSTATE comes from a connected server.
   const tls = code?.length === 5 ? undefined : tlsWords(error);
   if (tls !== undefined) return tls;
-  const message = error instanceof Error ? error.message : '';
-  if (code === undefined) {
-    return /terminated|ended|closed|not queryable/.test(message)
-      ? 'the connection was lost'
-      : 'the driver failed';
-  }
+  if (code === undefined) return 'the driver failed';
   const known = words.get(code);
   if (known !== undefined) return known;
-  if (openClasses.has(code.slice(0, 2))) return message;
+  if (openClasses.has(code.slice(0, 2))) return error instanceof Error ? error.message : '';
   return code.startsWith('08') ? 'the connection was lost' : `the server refuses (${code})`;
 }
 
@@ -252,6 +247,12 @@ function withoutCells(message: string): string {
 }
 
 /** Node tries all addresses of a host, and collects their errors. */
+/** The driver says only in words that a connection has ended. */
+function codeOfEnd(error: unknown): string | undefined {
+  const message = error instanceof Error ? error.message : '';
+  return /terminated|ended|closed|not queryable/.test(message) ? 'ECONNRESET' : undefined;
+}
+
 function innerCode(error: unknown): string | undefined {
   if (!(error instanceof AggregateError)) return undefined;
   return error.errors.map(systemErrorCode).find((code) => code !== undefined);

@@ -35,6 +35,11 @@ function countingSink(): Sink & { readonly rows: number } {
   };
 }
 
+/** What an error that a cut connection makes has as its cause, by whatever end of the driver's. */
+const connectionLost = {
+  code: expect.stringMatching(/^(?:ECONNRESET|EPIPE|PROTOCOL_CONNECTION_LOST)$/) as string,
+};
+
 /** What a database on a server is asked besides. */
 export function describeServer({ numbers, open }: Database, server: DatabaseServer): void {
   const { rights, scheme } = server;
@@ -109,8 +114,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
     test('is lost in the middle of the rows, which is no end', async () => {
       const proxy = await startCountingProxy(server.url(), { cutAfterFromServer: 3_000_000 });
       const error = await rejection(readAll((await open()).source(rowsOf(10_000), proxy.url)));
-      expect(error).toMatchObject({ code: 'input_unreadable' });
-      expect(error.message).toContain('the connection was lost');
+      expect(error).toMatchObject({ code: 'input_unreadable', cause: connectionLost });
     });
 
     test('is lost while a new table is written: none is seen before it is whole, and nothing is paid again', async () => {
@@ -120,8 +124,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
       const whole = { source: place.source(rowsOf(2500)), email: ['email'] };
       const lost = place.sink({ url: proxy.url });
       const error = await rejection(verifying.run({ ...whole, sink: lost }));
-      expect(error).toMatchObject({ code: 'output_failed' });
-      expect(error.message).toContain('the connection was lost');
+      expect(error).toMatchObject({ code: 'output_failed', cause: connectionLost });
       expect(await place.traces()).toEqual([]);
       // The results are on disk: only the writing is done again.
       const paid = await verifying.charges();
