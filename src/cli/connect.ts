@@ -197,7 +197,7 @@ function isFull(error: unknown): boolean {
 function fullDisk(dataDir = tmpdir(), cause?: unknown): OutputError {
   return new OutputError(
     `the disk is full: the local service has no room in ${dataDir}; make room, then run again`,
-    { cause },
+    { file: dataDir, cause },
   );
 }
 

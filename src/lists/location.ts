@@ -37,6 +37,7 @@ export function textOfUrl(url: string | URL): string {
     return ['sqlite:', 'duckdb:', 's3:'].includes(protocol) ? decodeURIComponent(href) : href;
   } catch (cause) {
     throw new ConfigurationError(`the path in the ${protocol} URL is not encoded rightly`, {
+      fault: 'encoding',
       cause,
     });
   }
@@ -66,6 +67,7 @@ export function parseLocation(name: string | URL): ListLocation {
   // The rest is not printed: a password may follow a misspelt scheme.
   throw new ConfigurationError(
     `a URL that begins with ${scheme}: names no list: give a path, or a URL that begins with https:, s3:, postgres:, mysql:, sqlite: or duckdb:`,
+    { fault: 'unsupported' },
   );
 }
 
@@ -73,7 +75,10 @@ function pathOfFileUrl(url: string): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    throw new ConfigurationError('a file: URL must hold an absolute path, and no host', { cause });
+    throw new ConfigurationError('a file: URL must hold an absolute path, and no host', {
+      fault: 'unsupported',
+      cause,
+    });
   }
 }
 
@@ -127,6 +132,7 @@ export async function refuseRepeated(lists: readonly string[]): Promise<void> {
         before === list
           ? `${showLocation(list)} is named twice: name each input once`
           : `${before} and ${list} are the same file: name each input once`,
+        { file: isFile ? list : undefined, fault: 'repeated' },
       );
     }
     seen.set(real, list);

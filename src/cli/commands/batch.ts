@@ -203,6 +203,7 @@ async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promi
   if (positionals.length === 0) {
     throw new ConfigurationError(
       `name the batches by their uuids, as ${programName(input)} batch list shows them`,
+      { fault: 'missing' },
     );
   }
   const batches = [...new Set(positionals.map((text) => parseUuid(text, input)))];
@@ -247,6 +248,8 @@ export const batchCommand = defineCommand({
   ],
   run: async () => {
     const names = subcommands.map(({ name }) => name.split(' ').at(-1));
-    throw new ConfigurationError(`say what to do with a batch: ${names.join(', ')}`);
+    throw new ConfigurationError(`say what to do with a batch: ${names.join(', ')}`, {
+      fault: 'missing',
+    });
   },
 });

@@ -39,6 +39,7 @@ async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>):
   if (!action || path === undefined) {
     throw new ConfigurationError(
       `name an action and a history: ${programName(input)} history ${actions.join('|')} <file>`,
+      { fault: 'missing' },
     );
   }
   if (action === 'forget' ? addresses.length === 0 : addresses.length > 0) {

@@ -100,7 +100,9 @@ function fitted(text: string, { stdout }: CommandInput<never>): string {
 async function onlySharedRun(input: CommandInput<'store' | 'run'>): Promise<SharedStore> {
   const store = await sharedRunOf(input);
   if (store && input.positionals.length === 0) return store;
-  throw new ConfigurationError('name a state directory, or a run with --store and --run');
+  throw new ConfigurationError('name a state directory, or a run with --store and --run', {
+    fault: 'missing',
+  });
 }
 
 const nameState = 'name one state directory, such as verified.csv.sluice';
@@ -236,6 +238,7 @@ async function abandon(
   if (target.kind === 'local' && status.service !== 'local') {
     throw new ConfigurationError(
       `the run's batches are on ${status.service}: set SLUICE_BASE_URL and SLUICE_API_KEY to delete them there`,
+      { option: '--base-url', fault: 'missing' },
     );
   }
   await confirmDiscard('sluice abandon', status, {

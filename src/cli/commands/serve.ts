@@ -194,6 +194,7 @@ async function start(options: ServiceOptions): Promise<Service> {
     if (isSluiceError(cause) || !(cause instanceof Error && 'syscall' in cause)) throw cause;
     if (cause.syscall !== 'listen' && cause.syscall !== 'getaddrinfo') {
       throw new OutputError(`cannot keep data in ${options.dataDir ?? 'the temporary folder'}`, {
+        file: options.dataDir,
         cause,
       });
     }

@@ -75,7 +75,7 @@ export async function findSource(
 ): Promise<Source> {
   const { options, stdin } = input;
   const [only] = inputs;
-  if (!only) throw new ConfigurationError('name the input');
+  if (!only) throw new ConfigurationError('name the input', { fault: 'missing' });
   if (isDatabase(only)) return databaseSource(only, input);
   const form = fileOptions(options, output && !isDatabase(output) ? listAt(output) : '');
   if (inputs.length === 1) return findOne(only, form, stdin);

@@ -33,7 +33,9 @@ export function locationOf(path: string, { env, cwd }: Environment): Location {
   if (place.kind !== 'file') return { ...place, path };
   if (name === path) return place;
   // The variable's value is not repeated: it may be a password.
-  throw new ConfigurationError(`what ${path} holds is not the URL of a list or of a database`);
+  throw new ConfigurationError(`what ${path} holds is not the URL of a list or of a database`, {
+    fault: 'unsupported',
+  });
 }
 
 /** Resolves `env:NAME` to the value of that environment variable. */
@@ -77,6 +79,7 @@ export async function findInputs(
   if (positionals.length === 0) {
     throw new ConfigurationError(
       `name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (${programName(called)} verify --help shows how)`,
+      { fault: 'missing' },
     );
   }
   const locations = positionals.map((path) => locationOf(path, called));

@@ -413,13 +413,13 @@ export class History implements ResultHistory {
     if (this.#contents.file.head.key !== fingerprint) {
       throw new StateError(
         `the key beside the history ${this.path} is that of another history: put back its own`,
-        { code: 'state_mismatch' },
+        { code: 'state_mismatch', file: historyKeyPath(this.path), fault: 'other_content' },
       );
     }
     if (service === undefined || service === this.service) return;
     throw new StateError(
       `the history ${this.path} holds results of ${this.service}, and this run asks ${service}: name another history`,
-      { code: 'state_mismatch' },
+      { code: 'state_mismatch', file: this.path, fault: 'other_content' },
     );
   }
 }

@@ -143,6 +143,7 @@ function createNameCheck(
       if (names.size > maxTopNames + header.length) {
         throw new ConfigurationError(
           `the rows of ${input} have more than ${String(maxTopNames)} different names at their top: what varies from row to row belongs into a nested object`,
+          { fault: 'too_large' },
         );
       }
       ask([...header, name]);

@@ -98,7 +98,9 @@ function userOf({ username, password }: URL): string {
   try {
     return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   } catch {
-    throw new ConfigurationError('the user or the password in the address is not encoded rightly');
+    throw new ConfigurationError('the user or the password in the address is not encoded rightly', {
+      fault: 'encoding',
+    });
   }
 }
 

@@ -117,7 +117,9 @@ export const inMemory = ':memory:';
 export function pathOfUrl(url: string, scheme: string): string {
   const path = url.startsWith(`${scheme}:`) ? url.slice(scheme.length + 1) : url;
   if (path !== '') return path;
-  throw new ConfigurationError(`name the file of the database: ${scheme}:path`);
+  throw new ConfigurationError(`name the file of the database: ${scheme}:path`, {
+    fault: 'missing',
+  });
 }
 
 export function nameOfFile(url: string, scheme: string, purpose: Purpose): string {
@@ -125,6 +127,7 @@ export function nameOfFile(url: string, scheme: string, purpose: Purpose): strin
   if (purpose === 'read' || path !== inMemory) return `${scheme}:${path}`;
   throw new ConfigurationError(
     `a database in memory is gone with the process: name a file for the output, ${scheme}:path`,
+    { fault: 'unsupported' },
   );
 }
 
@@ -206,7 +209,10 @@ async function readPem(path: string | undefined, parameter: string): Promise<str
     return await readFile(path, 'utf8');
   } catch (cause) {
     const why = describeSystemError(cause);
-    throw new ConfigurationError(`cannot read ${path} (${parameter}): ${why}`, { cause });
+    throw new ConfigurationError(`cannot read ${path} (${parameter}): ${why}`, {
+      file: path,
+      cause,
+    });
   }
 }
 

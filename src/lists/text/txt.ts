@@ -160,5 +160,6 @@ export function checkOneColumn(verifiedColumns: number): void {
   if (verifiedColumns === 1) return;
   throw new ConfigurationError(
     `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
+    { fault: 'unsupported' },
   );
 }

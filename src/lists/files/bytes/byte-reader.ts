@@ -89,7 +89,9 @@ export function createStreamReader(
 function bytesOf(value: unknown, name: string): Uint8Array {
   if (value instanceof Uint8Array) return value;
   if (typeof value === 'string') return Buffer.from(value);
-  throw new ConfigurationError(`${name} is not a stream of bytes: it gives objects`);
+  throw new ConfigurationError(`${name} is not a stream of bytes: it gives objects`, {
+    fault: 'unsupported',
+  });
 }
 
 /** A reader whose next bytes can be examined before they are read. */

@@ -107,6 +107,7 @@ export function partsSinkAt(
       if (format === 'parquet' && opening.runId === undefined) {
         throw new ConfigurationError(
           'all parts have columns of the same types, which only a run with a state directory knows in time: choose another format, or run() in place of streamRun()',
+          { fault: 'unsupported' },
         );
       }
       return new PartsWriting(await place.open(opening.permissions), {

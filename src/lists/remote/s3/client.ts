@@ -152,10 +152,11 @@ function refuseSettings(error: unknown): void {
   if (error.name === 'CredentialsProviderError') {
     throw new ConfigurationError(
       'no credentials for S3 are found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE',
+      { fault: 'missing' },
     );
   }
   if (error.message !== 'Region is missing') return;
-  throw new ConfigurationError('no region for S3 is found: set AWS_REGION');
+  throw new ConfigurationError('no region for S3 is found: set AWS_REGION', { fault: 'missing' });
 }
 
 export function refuseReading(name: string): (error: unknown) => never {

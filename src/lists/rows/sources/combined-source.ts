@@ -49,6 +49,7 @@ export function combinedSource(
     if (!source.keep) continue;
     throw new ConfigurationError(
       `${source.name} can be read once only, and so cannot be one of several inputs: write it to a file first`,
+      { fault: 'unsupported' },
     );
   }
   const open = sources.filter((source) => 'permissions' in source);

@@ -163,6 +163,7 @@ function noteOpen(path: string, isWritten: boolean): () => void {
   if (known && (known.isWritten || isWritten)) {
     throw new ConfigurationError(
       `${path} is open in this process already: rows go from a DuckDB file into the same file, or into it from two runs, only one after the other`,
+      { file: path, fault: 'locked' },
     );
   }
   const entry = known ?? { isWritten, times: 0 };

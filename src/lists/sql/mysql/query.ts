@@ -137,7 +137,7 @@ export async function locate(
   if (second !== undefined) return { within: [first], table: second };
   const [[schema] = []] = await connection.query('SELECT DATABASE()');
   if (typeof schema === 'string') return { within: [schema], table: first };
-  throw new ConfigurationError(`no database is named for the table ${first}`);
+  throw new ConfigurationError(`no database is named for the table ${first}`, { fault: 'missing' });
 }
 
 export async function findTable(

@@ -199,7 +199,7 @@ export async function locate(
     [quoteName(first)],
   );
   if (found) return { within: [found], table: first };
-  throw new ConfigurationError(`no schema is named for the table ${first}`);
+  throw new ConfigurationError(`no schema is named for the table ${first}`, { fault: 'missing' });
 }
 
 export async function findTable(
