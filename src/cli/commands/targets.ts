@@ -38,6 +38,7 @@ function parseKind(text: string): TargetKind {
   if (kind !== undefined) return kind;
   throw new ConfigurationError(
     `targets are ${kinds.join(', ')}, not ${JSON.stringify(text)}${guess(text, kinds)}`,
+    { fault: 'unsupported' },
   );
 }
 

@@ -87,6 +87,7 @@ export async function findInputs(
   if (alone && locations.length > 1) {
     throw new ConfigurationError(
       `${isDatabase(alone) ? 'a database' : 'standard input'} is an input of its own, but ${locations.length} inputs are named: ${positionals.map(showLocation).join(', ')}`,
+      { fault: 'unsupported' },
     );
   }
   if (alone) return [alone];

@@ -282,7 +282,9 @@ async function offerToResume(
   const unfinished =
     (known && (await paidRunOf(known, input))) ?? (await findPaidElsewhere(list, stateDir, input));
   if (!unfinished) return undefined;
-  if (unfinished.refusal !== undefined) throw new ConfigurationError(unfinished.refusal);
+  if (unfinished.refusal !== undefined) {
+    throw new ConfigurationError(unfinished.refusal, { fault: 'missing' });
+  }
   const given = new Set(input.options.given().map(([name]) => name));
   const to = unfinished.output ?? (given.has('output') ? undefined : output);
   const added: readonly AddedOption[] = [

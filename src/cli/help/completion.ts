@@ -31,6 +31,7 @@ export function createCompletionCommand(allCommands: () => readonly Command[]): 
       if (shell === undefined) {
         throw new ConfigurationError(
           `completion is for ${shells.join(', ')}, not for ${JSON.stringify(given)}${guess(given, shells)}`,
+          { fault: 'unsupported' },
         );
       }
       await print(scripts[shell](completedCommands(allCommands())), stdout);

@@ -151,7 +151,9 @@ export function readingRefuser(name: string, report: ToFailure, signal?: AbortSi
       });
     }
     const message = `cannot read ${name}: ${failureText(failure)}`;
-    if (isCorrectable(failure)) throw new ConfigurationError(message, { cause });
+    if (isCorrectable(failure)) {
+      throw new ConfigurationError(message, { cause, fault: failure.refusal?.kind });
+    }
     throw new InputError(message, { code: 'input_unreadable', cause });
   };
 }

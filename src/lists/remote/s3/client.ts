@@ -80,7 +80,9 @@ export function parseS3Address(url: string | URL): S3Address {
   const text = textOfUrl(url);
   const [, bucket, key = ''] = /^s3:\/\/([^/?#]+)(?:\/(.*))?$/s.exec(text) ?? [];
   if (bucket !== undefined && /^[a-z0-9][\w.:-]*$/i.test(bucket)) return { bucket, key };
-  throw new ConfigurationError(`${text} names no place in a bucket: s3://bucket/key does`);
+  throw new ConfigurationError(`${text} names no place in a bucket: s3://bucket/key does`, {
+    fault: 'unsupported',
+  });
 }
 
 export function nameOfObject({ bucket, key }: S3Address): string {

@@ -106,6 +106,7 @@ export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
     if (!names.some((name) => header.includes(name))) {
       throw new ConfigurationError(
         `${other.name} has no column in common with ${first.name}: its columns are ${listed(other.header)}. Does it have no header, or is it another list?`,
+        { fault: 'other_content' },
       );
     }
     header.push(...names.filter((name) => !header.includes(name)));
@@ -140,11 +141,13 @@ function checkAgainst(first: OneHeader, other: OneHeader): void {
   if (first.isUnnamed !== other.isUnnamed) {
     throw new ConfigurationError(
       `of ${first.name} and ${other.name} one has names for its columns and the other has none`,
+      { fault: 'other_format' },
     );
   }
   if (first.isUnnamed && first.header.length !== other.header.length) {
     throw new ConfigurationError(
       `${first.name} has ${first.header.length} columns and ${other.name} has ${other.header.length}: without a header all files have the same columns`,
+      { fault: 'other_format' },
     );
   }
 }
