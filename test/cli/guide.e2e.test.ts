@@ -141,7 +141,7 @@ describe('a list with an unfinished run that has paid', () => {
     });
     expect(declined.code, declined.seen).toBe(2);
     expect(eventsOf(declined, 'paid_elsewhere')).toMatchObject([
-      { output: 'first.csv', state: 'first.csv.sluice', paid: '1 email credit' },
+      { output: 'first.csv', state: 'first.csv.sluice', paid: expect.stringMatching(/^1\b/) },
     ]);
     expect(await paid(service)).toBe(1);
     const resumed = await answerInProcess(['verify', 'list.csv', '-o', 'second.csv'], {
@@ -175,7 +175,7 @@ describe('a list with an unfinished run that has paid', () => {
     );
     expect(stopped.code, stopped.seen).toBe(2);
     expect(eventsOf(stopped, 'unfinished_run')).toMatchObject([
-      { action: 'stop', why: expect.stringContaining('--country (US when it began, DE now)') },
+      { action: 'stop', why: expect.stringMatching(/--country.*\bUS\b.*\bDE\b/) },
     ]);
     expect(eventsOf(stopped, 'command')).toEqual([]);
     expect(stopped.seen).not.toMatch(/Start/);
@@ -194,7 +194,7 @@ describe('a list with an unfinished run that has paid', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/may pay 1 email credit more.*Resume it\? \[Y\/n\]/s, '\r']],
+      answers: [[/\b2\b.*--max-credits.*\b1\b.*\[Y\/n\]/s, '\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(await linesOf('list.verified.csv')).toBe(3);
@@ -288,7 +288,7 @@ describe('an unfinished run with a limit', () => {
       cwd: folder,
       env,
       answers: [
-        [/--max-credits 2.*email credits?\. Resume it\? \[Y\/n\]/s, 'n\r'],
+        [/--max-credits 2.*\[Y\/n\]/s, 'n\r'],
         [/Start/, 'n\r'],
       ],
     });
@@ -923,7 +923,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const several = await runInProcess(['verify', 'a.csv', '*.csv', '--country', 'US'], {
       cwd: folder,
     });
-    expect(several.stderr).toContain('named twice');
+    expect(eventsOf(several, 'error')).toMatchObject([{ file: 'a.csv', fault: 'repeated' }]);
     const both = await runInProcess(['verify', '[ab].csv', '--country', 'US'], { cwd: folder });
     expect(commandIn(both.stderr)).toBe(
       "sluice verify '[ab].csv' --country US --email mail -o verified.csv",

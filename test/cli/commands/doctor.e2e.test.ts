@@ -36,7 +36,7 @@ it('says what works, and nothing of the key', async () => {
   const { code, found, stdout } = await doctor(connectTo(service));
   expect(code).toBe(0);
   expect(found('sluice')?.text).toContain(`${version} on Node ${process.versions.node}`);
-  expect(found('folder')?.text).toContain('can be written, and has locks');
+  expect(found('folder')).toMatchObject({ state: 'ok' });
   expect(found('service')?.text).toMatch(/answered in \d+ ms$/);
   expect(found('key')).toMatchObject({ state: 'ok' });
   expect(found('credits')?.text).toBe('1,000 email, 5 phone');
@@ -62,9 +62,10 @@ it('ends as a run would end: a key that is refused, no credits, no key, a folder
   onTestFinished(() => {
     vi.unstubAllEnvs();
   });
-  const ended = await runInProcess(['doctor']);
+  const ended = await runInProcess(['doctor', '--json']);
   expect(ended.code).toBe(2);
-  expect(ended.stdout.toString()).toMatch(/^FAILED {2}temporary {2}cannot write to/m);
+  const { checks } = JSON.parse(ended.stdout.toString()) as Examined;
+  expect(checks).toContainEqual(expect.objectContaining({ check: 'temporary', state: 'failed' }));
 });
 
 it('does not wait for a service that is dead', async () => {
@@ -73,12 +74,12 @@ it('does not wait for a service that is dead', async () => {
   // A run waits for ten minutes, longer than a test may take.
   const silent = await doctor(dead);
   expect(silent.code).toBe(7);
-  expect(silent.found('service')?.text).toMatch(/has not answered|cannot reach/);
+  expect(silent.found('service')).toMatchObject({ state: 'failed' });
   server.closeAllConnections();
   await promisify(server.close).call(server);
   const refused = await doctor(dead);
   expect(refused.code).toBe(7);
-  expect(refused.found('service')?.text).toMatch(/^cannot reach 127\.0\.0\.1:\d+: /);
+  expect(refused.found('service')?.text).toContain(new URL(dead.SLUICE_BASE_URL).host);
 });
 
 it('says how far the clock is off', async () => {
@@ -98,6 +99,6 @@ it('says how far the clock is off', async () => {
   const off = await doctor({ ...connectTo(front), SLUICE_BASE_URL: await listen(late) });
   expect(off.found('clock')).toMatchObject({
     state: 'note',
-    text: expect.stringMatching(/^3,\d{3} s behind the service's: set this machine's$/) as string,
+    text: expect.stringMatching(/^3,\d{3} s /) as string,
   });
 });

@@ -35,7 +35,7 @@ describe('sluice serve --accounts', () => {
       { name: 'c', key: 'key-of-c', suspended: true },
     ]);
     serving.child.kill('SIGHUP');
-    await serving.printed(/"event":"accounts_read",.*"accounts":2/);
+    await serving.reported('accounts_read', { accounts: 2 });
     expect((await credits('key-of-a')).status).toBe(401);
     expect((await credits('key-of-b')).status).toBe(401);
     expect((await credits('key-of-c')).status).toBe(403);
@@ -45,7 +45,7 @@ describe('sluice serve --accounts', () => {
 
     await writeFile(file, '[{"name":"a","key":"hunter2"');
     serving.child.kill('SIGHUP');
-    await serving.printed(/"event":"accounts_refused"/);
+    await serving.reported('accounts_refused');
     expect((await credits('new-key-of-a')).status).toBe(200);
 
     const ended = await serving.stop();

@@ -7,18 +7,19 @@ import { withFolder } from '../../service/with-service.js';
 import { Wire } from '../../service/wire.js';
 import { csvRows } from '../harness/csv-cells.js';
 import { runInProcess } from '../harness/run-in-process.js';
+import { eventsOf, parseLog } from '../harness/logged-events.js';
 import { runShell } from '../harness/run-sluice.js';
 import { serve, type Serving } from './serving.js';
 import { listen } from '../../client/test-server.js';
 
 async function newKey(serving: Serving): Promise<string> {
-  const [, key = ''] = await serving.printed(/^sluice: API key \(shown once\): (\S+)\n/);
-  return key;
+  const { api_key: key } = await serving.reported('api_key');
+  return String(key);
 }
 
 describe('sluice serve', () => {
   it('says where it is and with which key, serves the command, and tells every charge', async () => {
-    const serving = await serve([]);
+    const serving = await serve(['--json-log']);
     const apiKey = await newKey(serving);
     expect(serving.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const wire = new Wire({ baseUrl: serving.baseUrl, apiKey });
@@ -50,7 +51,7 @@ describe('sluice serve', () => {
     const ended = await serving.stop();
     expect(ended).toMatchObject({ code: 0, signal: null });
     expect(ended.stdout.toString()).toBe(`${serving.baseUrl}\n`);
-    expect(ended.stderr).toBe(`sluice: API key (shown once): ${apiKey}\n`);
+    expect(parseLog(ended.stderr)).toMatchObject([{ event: 'api_key', api_key: apiKey }]);
   });
 
   it('takes its key and its limits from outside, prints no key, and ends on SIGINT with 0', async () => {
@@ -75,7 +76,7 @@ describe('sluice serve', () => {
 
   it('keeps its data and its key where it is asked to, one service at a time', async () => {
     const data = join(await withFolder(), 'service');
-    const first = await serve(['--data', data]);
+    const first = await serve(['--data', data, '--json-log']);
     const apiKey = await newKey(first);
     const uuid = await new Wire({ baseUrl: first.baseUrl, apiKey }).upload(['a@sluice.test']);
     const rival = await runInProcess(['serve', '--port', '0', '--data', data]);
@@ -111,10 +112,8 @@ describe('sluice serve', () => {
     });
     await writeFile(join(folder, 'file'), '');
     const ended = await runInProcess(['serve', '--port', '0', '--data', 'file'], { cwd: folder });
-    expect(ended).toMatchObject({
-      code: 6,
-      stderr: expect.stringContaining('cannot keep data in file'),
-    });
+    expect(ended.code).toBe(6);
+    expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'output_failed', file: 'file' }]);
   });
 
   it.each<[string, readonly string[]]>([

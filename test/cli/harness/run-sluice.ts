@@ -2,6 +2,8 @@ import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'n
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import type { Message } from '../../../src/cli/messages/catalogue.js';
+import { type LoggedEvent, parseLog } from './logged-events.js';
 
 /** The command as it is installed. */
 const killAtWrite = new URL('../../trials/kill/kill-at-write.mjs', import.meta.url).href;
@@ -20,6 +22,11 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** Resolves with what the pattern finds on standard error; rejects when the process ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The same with the first event of a name that has these fields, of a command with `--json-log`. */
+  reported(
+    name: Message['event'],
+    fields?: Readonly<Record<string, unknown>>,
+  ): Promise<LoggedEvent>;
 }
 
 export interface SluiceOptions {
@@ -77,17 +84,30 @@ export function startSluice(args: readonly string[], options: SluiceOptions = {}
   child.stdin.on('error', () => undefined);
   if (options.keepInputOpen !== true) child.stdin.end(options.input ?? '');
   const { ended, stderr } = outputOf(child);
-  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
+  const found = <Found>(find: () => Found | null | undefined, what: string): Promise<Found> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        const found = pattern.exec(stderr());
-        if (found) resolve(found);
+        const there = find();
+        if (there) resolve(there);
       };
       child.stderr.on('data', look);
       look();
-      void ended.then(() => reject(new Error(`${String(pattern)} was not reported: ${stderr()}`)));
+      void ended.then(() => reject(new Error(`${what} was not reported: ${stderr()}`)));
     });
-  return { child, ended, printed };
+  return {
+    child,
+    ended,
+    printed: async (pattern) => found(() => pattern.exec(stderr()), String(pattern)),
+    reported: async (name, fields = {}) =>
+      found(() => {
+        const whole = stderr().slice(0, stderr().lastIndexOf('\n') + 1);
+        return parseLog(whole).find(
+          (event) =>
+            event.event === name &&
+            Object.entries(fields).every(([field, value]) => event[field] === value),
+        );
+      }, name),
+  };
 }
 
 /** Runs the command to its end. */

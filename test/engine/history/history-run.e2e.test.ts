@@ -17,10 +17,10 @@ describe('a history that is closed', () => {
     const nights = await Nights.begin();
     const history = await nights.open();
     await history.close();
-    const refused = { code: 'invalid_option', message: expect.stringContaining('closed') };
+    const refused = { code: 'invalid_option', option: 'openHistory' };
     const { client } = nights;
     const options = { client, history, email: ['email'], country: 'US' } as const;
-    expect(() => verify(options)).toThrow('the history is closed');
+    expect(() => verify(options)).toThrow(expect.objectContaining(refused));
     await expect(nights.runWith(goodNames(1), { history })).rejects.toMatchObject(refused);
     expect(await nights.charges()).toEqual([]);
   });

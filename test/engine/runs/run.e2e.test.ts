@@ -309,7 +309,9 @@ it('has no file open when it ends, of copies that it compared among others', asy
   const people = [{ email: 'good1@sluice.test' }, { email: 'good2@sluice.test' }];
   const files = watchedFiles();
   const once = { source: rowsSource(Readable.from(people)), batchSize: 1, files };
-  await expect(verify({ ...once, maxCredits: 1 })).rejects.toThrow('credits');
+  await expect(verify({ ...once, maxCredits: 1 })).rejects.toMatchObject({
+    code: 'budget_exhausted',
+  });
   await verify({ ...once, source: rowsSource(Readable.from(people)) });
   expect(files.openFiles).toEqual([]);
 });

@@ -78,8 +78,8 @@ describe('lists in a bucket', () => {
     await putLists(server);
     const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output, ...more];
     const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
-    const killed = startSluice([...args, '--verbose'], options);
-    await killed.printed(/: verifying/);
+    const killed = startSluice([...args, '--json-log'], options);
+    await killed.reported('batch', { stage: 'verifying' });
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect(await readdir(folder)).toEqual([state]);
@@ -113,8 +113,8 @@ describe('lists in a bucket', () => {
     await put(server, 'in/d.csv', 'id,email\n30,bad@sluice.test\n31,\n32,unknown@sluice.test\n');
     const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output];
     const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
-    const killed = startSluice([...args, '--split-by', 'verdict', '--verbose'], options);
-    await killed.printed(/: verifying/);
+    const killed = startSluice([...args, '--split-by', 'verdict', '--json-log'], options);
+    await killed.reported('batch', { stage: 'verifying' });
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect((await keys(server)).filter((key) => key.startsWith('out/'))).toEqual([]);

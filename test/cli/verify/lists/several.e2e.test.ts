@@ -339,10 +339,10 @@ describe('a run over several inputs that was stopped', () => {
     const { service } = await withService();
     const args = ['verify', 'lists/*.csv', ...settings.split(' '), '-o', 'out.csv'];
     const killed = startSluice(
-      [...args, '--verbose', '--max-credits', '20'],
+      [...args, '--json-log', '--max-credits', '20'],
       inFolder(folder, service),
     );
-    await killed.printed(/: verifying/);
+    await killed.reported('batch', { stage: 'verifying' });
     killed.child.kill('SIGKILL');
     await killed.ended;
     const ended = await verify(service, ['lists/*.csv']);

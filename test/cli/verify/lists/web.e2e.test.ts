@@ -29,8 +29,8 @@ describe('a list on a web server', () => {
     const { service } = await withService();
     const args = ['verify', `${web.origin}/list.csv`, ...settings.split(' ')];
     const options = inFolder(folder, service);
-    const killed = startSluice([...args, '--verbose'], options);
-    await killed.printed(/: verifying/);
+    const killed = startSluice([...args, '--json-log'], options);
+    await killed.reported('batch', { stage: 'verifying' });
     killed.child.kill('SIGKILL');
     await killed.ended;
     // Saved again on the server, its bytes are the same: what it holds is what counts.
@@ -130,9 +130,8 @@ describe('a list on a web server', () => {
       ],
       { cwd: folder },
     );
-    expect(ended).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('but not written to one'),
-    });
+    expect(ended.code).toBe(2);
+    const error = { code: 'invalid_option', option: '--output', fault: 'unsupported' };
+    expect(eventsOf(ended, 'error')).toMatchObject([error]);
   });
 });

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { withFolder } from '../../../service/with-service.js';
+import { eventsOf, parseLog } from '../../harness/logged-events.js';
 import { runShell } from '../../harness/run-sluice.js';
 
 const apart = process.getuid?.() === 0 ? 'unshare -m' : 'unshare -rm';
@@ -19,12 +20,16 @@ it('ends with 6 and one message when the disk of the local service is full', asy
   const rows = Array.from({ length: 3000 }, (_, at) => `good${at}@sluice.test\n`);
   await writeFile(join(folder, 'list.csv'), `email\n${rows.join('')}`);
   const verify =
-    '"$NODE" "$PROGRAM" verify "$LIST/list.csv" --email email --country US -o "$LIST/out.csv" --state "$DISK/state" --local';
+    '"$NODE" "$PROGRAM" verify "$LIST/list.csv" --email email --country US -o "$LIST/out.csv" --state "$DISK/state" --local --json-log';
   const ended = await runShell(`${apart} sh -c '${mount}; ${verify}'`, {
     env: { DISK: disk, LIST: folder },
   });
   expect(ended.code).toBe(6);
-  const full = `sluice: the disk is full: the local service has no room in ${disk}/state/service; make room, then run again: ENOSPC [output_failed]\n`;
-  expect(ended.stderr.split(full)).toHaveLength(2);
-  expect(ended.stderr).not.toMatch(/\(node:|Warning|Error:/);
+  // A trace or a warning of Node.js would be no event.
+  const events = parseLog(ended.stderr);
+  const file = `${disk}/state/service`;
+  expect(eventsOf({ events }, 'error')).toMatchObject([
+    { code: 'output_failed', file, message: expect.stringContaining('ENOSPC') },
+  ]);
+  expect(eventsOf({ events }, 'process_warning')).toEqual([]);
 });

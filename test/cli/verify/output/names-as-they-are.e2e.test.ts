@@ -56,7 +56,8 @@ it('names of columns, files and folders appear as they are in log, summary and r
       const error = JSON.parse(missing.stderr.trimEnd().split('\n').at(-1) ?? '') as object;
       expect(missing.code).toBe(2);
       expect(error).toMatchObject({
-        message: expect.stringContaining(`has no column ${JSON.stringify(`${column}?`)}`),
+        column: `${column}?`,
+        message: expect.stringContaining(JSON.stringify(`${column}?`)),
       });
     }),
     { numRuns: 12, seed: 1, endOnFailure: true },

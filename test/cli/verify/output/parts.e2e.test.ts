@@ -32,10 +32,24 @@ it('leaves all of a folder of parts or nothing when it is killed, pays once and 
   const cwd = await withList();
   const { service } = await withService();
   const options = inFolder(cwd, service);
-  const args = ['verify', 'list.csv', '-o', 'parts/', '--part-size', '1MB', '--verbose', ...common];
-  for (const moment of [/: launching,/, /exported,/, /wrote/]) {
+  const args = [
+    'verify',
+    'list.csv',
+    '-o',
+    'parts/',
+    '--part-size',
+    '1MB',
+    '--json-log',
+    ...common,
+  ];
+  const moments = [
+    ['batch', { stage: 'launching' }],
+    ['batch', { stage: 'exported' }],
+    ['finished', {}],
+  ] as const;
+  for (const [event, fields] of moments) {
     const running = startSluice(args, options);
-    await running.printed(moment);
+    await running.reported(event, fields);
     running.child.kill('SIGKILL');
     await running.ended;
     const left = await readdir(cwd);

@@ -171,15 +171,15 @@ describe('a run that stops', () => {
 
   it('has none of another night when it is killed', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
-    const running = startSluice([...command, '--verbose'], inFolder(folder, slow));
-    await running.printed(/: verifying/);
+    const running = startSluice([...command, '--json-log'], inFolder(folder, slow));
+    await running.reported('batch', { stage: 'verifying' });
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
     expect(existsSync(join(folder, 'report.html'))).toBe(false);
     running.child.kill('SIGKILL');
     await running.ended;
 
     const again = startSluice([...command, '--json-log'], inFolder(folder, slow));
-    await again.printed(/"event":"going_on"/);
+    await again.reported('going_on');
     // Another process has nothing to write about this run as long as it goes on.
     const locked = await runInProcess(command, inFolder(folder, slow));
     expect(locked.code).toBe(2);
@@ -198,8 +198,8 @@ describe('a run that stops', () => {
 
   it('leaves the reports of a process that is about to end, and not those of another night', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
-    const holder = startSluice([...verifyByTens, '--verbose'], inFolder(folder, slow));
-    await holder.printed(/: verifying/);
+    const holder = startSluice([...verifyByTens, '--json-log'], inFolder(folder, slow));
+    await holder.reported('batch', { stage: 'verifying' });
     const refused = async (): Promise<unknown> => {
       const { code } = await verify([], slow);
       expect(code).toBe(2);
@@ -218,8 +218,8 @@ describe('a run that stops', () => {
   it('leaves the reports to the process that has the history', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
     const history = ['--history', 'all.history'];
-    const holder = startSluice([...command, ...history, '--verbose'], inFolder(folder, slow));
-    await holder.printed(/: verifying/);
+    const holder = startSluice([...command, ...history, '--json-log'], inFolder(folder, slow));
+    await holder.reported('batch', { stage: 'verifying' });
     expect((await verify(history, slow)).stderr).toContain('[state_locked]');
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
     // The reports of another list are its own.
@@ -281,13 +281,13 @@ describe('a run that stops', () => {
 
   it('that streams says what it has launched', async () => {
     const { service: slow } = await withService({ verifyDelayMs: 3_600_000 });
-    const args = ['verify', '-', '--email', 'email', '--country', 'US', '--verbose', ...reports];
+    const args = ['verify', '-', '--email', 'email', '--country', 'US', '--json-log', ...reports];
     const running = startSluice(args, {
       cwd: folder,
       env: connectTo(slow),
       input: 'email\ngood@sluice.test\nbad@sluice.test\n',
     });
-    await running.printed(/: verifying/);
+    await running.reported('batch', { stage: 'verifying' });
     running.child.kill('SIGTERM');
     await running.ended;
     expect((await written()).summary).toMatchObject({

@@ -100,7 +100,9 @@ describe('--history', () => {
     const { service } = await withService();
     const mixed = await verify(service);
     expect(mixed.code).toBe(2);
-    expect(mixed.stderr).toContain('holds results of local');
+    expect(eventsOf(mixed, 'error')).toMatchObject([
+      { code: 'state_mismatch', file: 'history', fault: 'other_content' },
+    ]);
     expect(await chargesOf(service)).toEqual([]);
   });
 
@@ -469,7 +471,7 @@ describe('sluice history', () => {
     }
     const missing = await sluice('stats', 'nowhere');
     expect(missing).toMatchObject({ code: 2 });
-    expect(missing.stderr).toContain('no history found at nowhere');
+    expect(eventsOf(missing, 'error')).toMatchObject([{ file: 'nowhere', fault: 'missing' }]);
     expect(await readdir(folder)).toEqual([]);
   });
 });

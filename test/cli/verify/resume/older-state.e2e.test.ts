@@ -169,7 +169,10 @@ describe('a copy of a run that deletes its batches', () => {
     // Without the option, the journal tells.
     for (const more of [['--delete-batches'], []]) {
       const ended = await verify('copy', service, ...more);
-      expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('add --moved') });
+      expect(ended.code).toBe(2);
+      expect(eventsOf(ended, 'error')).toMatchObject([
+        { code: 'state_mismatch', message: expect.stringContaining('--moved') },
+      ]);
     }
     await expectPaid(service, 20);
     const ended = await verify('copy', service, '--delete-batches', '--moved');

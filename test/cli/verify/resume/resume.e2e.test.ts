@@ -181,7 +181,8 @@ describe('the same command again', () => {
       const ended = await runInProcess(command, { cwd: folder, env });
       expect(ended.code).toBe(2);
       // The run's own service is named, and nothing says before that it goes on.
-      expect(ended.stderr).toContain(`--base-url (${service.baseUrl} when it began`);
+      const message = expect.stringContaining(`--base-url (${service.baseUrl} `) as string;
+      expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'state_mismatch', message }]);
       expect(eventsOf(ended, 'going_on')).toEqual([]);
     }
     expect(requests).toEqual([]);
@@ -233,8 +234,8 @@ describe('the same command again', () => {
   });
 
   it('starts over with the local service in its own process', async () => {
-    const killed = startSluice([...command, '--verbose'], { cwd: folder });
-    await killed.printed(/: verifying/);
+    const killed = startSluice([...command, '--json-log'], { cwd: folder });
+    await killed.reported('batch', { stage: 'verifying' });
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect(await readdir(join(folder, 'out.csv.sluice'))).toContain('service');
@@ -293,7 +294,9 @@ describe('a journal that is not whole', () => {
     await writeFile(journal, bytes);
     const requests = countRequests(service);
     const ended = await verify(service);
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is damaged at byte') });
+    expect(ended.code).toBe(2);
+    const damaged = { code: 'state_damaged', file: 'out.csv.sluice/journal', fault: 'damaged' };
+    expect(eventsOf(ended, 'error')).toMatchObject([damaged]);
     expect(requests).toEqual([]);
     expect(await readFile(journal)).toEqual(bytes);
     expect((await verify(service, '--fresh')).code).toBe(0);
@@ -337,8 +340,8 @@ describe('two processes', () => {
 
 /** Starts the command and waits until its first batch is being verified. */
 async function begun(service: Service): Promise<Running> {
-  const running = startSluice([...command, '--verbose'], inFolder(folder, service));
-  await running.printed(/read 30 rows/);
+  const running = startSluice([...command, '--json-log'], inFolder(folder, service));
+  await running.reported('read', { rows });
   while ((await chargesOf(service)).length === 0) await wait(5);
   return running;
 }
@@ -352,8 +355,8 @@ describe('a list that changes over nights, each of which is killed', () => {
     const { service } = await withService({ verifyDelayMs: 200 });
     let list = listOf(rows);
     for (let night = 1; night <= 3; night += 1) {
-      const running = startSluice([...command, '--verbose'], inFolder(folder, service));
-      await running.printed(night === 1 ? /: verifying/ : /changed since|: verifying/);
+      const running = startSluice([...command, '--json-log'], inFolder(folder, service));
+      await running.reported('batch', { stage: 'verifying' });
       running.child.kill('SIGKILL');
       await running.ended;
       list = `${list.replace(new RegExp(`\n${night * 3},.*`), '')}${100 * night},bad${night}@sluice.test,US\n`;
@@ -381,9 +384,11 @@ describe('signals', () => {
     running.child.kill(signal);
     const ended = await running.ended;
     expect(ended).toMatchObject({ code, signal: null });
-    for (const text of [signal, 'sluice status out.csv.sluice', 'sluice abandon out.csv.sluice']) {
-      expect(ended.stderr).toContain(text);
-    }
+    const events = parseLog(ended.stderr);
+    expect(eventsOf({ events }, 'error')).toMatchObject([
+      { exit_code: code, message: expect.stringContaining(signal) },
+    ]);
+    expect(eventsOf({ events }, 'hint')).toMatchObject([{ state: 'out.csv.sluice' }]);
     await expectDone(service, await verify(service));
   });
 
@@ -394,7 +399,7 @@ describe('signals', () => {
       [...command, '--json-log', '--summary', 'doubt.json'],
       inFolder(folder, service),
     );
-    await running.printed(/"stage":"launching"/);
+    await running.reported('batch', { stage: 'launching' });
     running.child.kill('SIGINT');
     const { code, stderr } = await running.ended;
     expect({ code, stderr }).toMatchObject({ code: 130 });
@@ -430,10 +435,10 @@ it.each([
     const running = await begun(service);
     await writeFile(input, listOf(rows).replace('\n7,', '\n8,'));
     const ended = await running.ended;
-    expect(ended).toMatchObject({
-      code: 6,
-      stderr: expect.stringContaining('has changed since the run read it'),
-    });
+    expect(ended.code).toBe(6);
+    expect(eventsOf({ events: parseLog(ended.stderr) }, 'error')).toMatchObject([
+      { code: 'input_changed' },
+    ]);
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('old\n');
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv', 'out.csv.sluice']);
     await writeFile(input, later());

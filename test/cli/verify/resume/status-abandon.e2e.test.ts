@@ -65,7 +65,7 @@ describe('sluice status', () => {
     expect(stopped.stdout.toString()).toMatch(/^stopped .* email /m);
     const listed = await sluice(['status'], {});
     for (const { stdout } of [stopped, listed]) {
-      expect(stdout.toString()).toMatch(/the same command .*--max-credits .*\b30\b/);
+      expect(stdout.toString()).toMatch(/--max-credits .*\b30\b/);
     }
     const budget = { code: 'budget_exhausted' };
     const stateDir = join(folder, 'out.csv.sluice');
@@ -207,7 +207,7 @@ describe('sluice abandon', () => {
       expect((await sluice([...unfinished, credits], env)).code).toBe(5);
       const printed = await sluice(['abandon', 'out.csv.sluice'], env);
       expect(printed.code, printed.stderr).toBe(0);
-      expect(printed.stderr).not.toContain('drops the run');
+      expect(eventsOf(printed, 'dropped')).toEqual([]);
       expect(await readdir(folder)).toEqual(['list.csv']);
     }
   });
@@ -298,7 +298,12 @@ describe('--fresh', () => {
     const printed = await sluice([...fresh, '--quiet']);
     expect(printed.code).toBe(0);
     expect(printed.events).toMatchObject([
-      { event: 'dropped', severity: 'warning', by: '--fresh', paid: '20 email credits' },
+      {
+        event: 'dropped',
+        severity: 'warning',
+        by: '--fresh',
+        paid: expect.stringMatching(/^20\b/),
+      },
       { event: 'verdict' },
     ]);
   });
@@ -307,10 +312,10 @@ describe('--fresh', () => {
     await leaveUnfinished();
     const other = await withService();
     const printed = await sluice([...fresh, '--delete-batches'], connectTo(other.service));
-    expect(printed).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('stay there') as string,
-    });
+    expect(printed.code, printed.stderr).toBe(0);
+    expect(eventsOf(printed, 'uploads_kept')).toMatchObject([
+      { service: service.baseUrl, why: 'other_service' },
+    ]);
     expect((await wire.get('/v1/batch')).json).toHaveLength(3);
   });
 
@@ -333,10 +338,10 @@ describe('--delete-batches', () => {
 describe('--retry-failed', () => {
   it('ends with 2 where nothing failed', async () => {
     const ended = await sluice([...command, '--retry-failed']);
-    expect(ended).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no run with failed addresses'),
-    });
+    expect(ended.code).toBe(2);
+    expect(eventsOf(ended, 'error')).toMatchObject([
+      { option: '--retry-failed', fault: 'missing' },
+    ]);
     expect(await readdir(folder)).toEqual(['list.csv']);
     expect(await chargesOf(service)).toEqual([]);
   });

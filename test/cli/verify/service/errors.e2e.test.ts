@@ -29,13 +29,16 @@ beforeEach(async () => {
 const verify = ['verify', 'plain.csv', '--email', 'mail', '--country', 'US'];
 const toFile = [...verify, '-o', 'out.csv'];
 
-/** The code of an error, and what its message has to name, in whatever words. */
-type Reply = readonly [code: string, ...names: string[]];
+/** The code of an error, its fields, and what its message has to name, in whatever words. */
+type Reply = readonly [code: string, ...(string | object)[]];
 
-function expectError(ended: EndedHere, [code, ...names]: Reply): void {
+function expectError(ended: EndedHere, [code, ...expected]: Reply): void {
   const errors = eventsOf(ended, 'error');
   expect(errors).toMatchObject([{ code }]);
-  for (const name of names) expect(errors[0]?.message).toContain(name);
+  for (const each of expected) {
+    if (typeof each === 'string') expect(errors[0]?.message).toContain(each);
+    else expect(errors).toMatchObject([each]);
+  }
 }
 
 describe('what cannot be done is reported before anything is sent', () => {
@@ -109,13 +112,13 @@ describe('what cannot be done is reported before anything is sent', () => {
     [
       'a quote that is never closed',
       6,
-      ['input_malformed', 'open.csv, line 3'],
+      ['input_malformed', 'open.csv', { line: 3, fault: 'unclosed_quote' }],
       ['verify', 'open.csv', '--email', 'mail', '--country', 'US', '-o', 'out.csv'],
     ],
     [
       'a row with too many cells',
       6,
-      ['input_malformed', 'wide.csv, line 4'],
+      ['input_malformed', 'wide.csv', { line: 4, fault: 'too_many_cells' }],
       ['verify', 'wide.csv', '--email', 'mail', '--country', 'US', '-o', 'out.csv'],
     ],
     [
@@ -149,7 +152,7 @@ describe('what cannot be done is reported before anything is sent', () => {
       ['invalid_option', '--summary -', '-o'],
       [...verify, '--summary', '-'],
     ],
-    ['no input', 2, ['invalid_option', 'verify --help'], ['verify', '--email', 'mail']],
+    ['no input', 2, ['invalid_option', { fault: 'missing' }], ['verify', '--email', 'mail']],
     ['a stream beside a file', 2, ['invalid_option', 'plain.csv, -'], [...verify, '-']],
   ])('%s: exit %i', async (_name, code, text, args) => {
     const { service } = await withService();
@@ -213,13 +216,13 @@ describe('where the service is', () => {
       'a password in the URL',
       { SLUICE_API_KEY: someKey },
       ['--base-url', 'https://me:canary-password@service.example'],
-      ['invalid_option', 'password'],
+      ['invalid_option', { option: '--base-url' }],
     ],
     [
       'a key that no header can carry',
       { SLUICE_API_KEY: `${someKey}\nX: y`, SLUICE_BASE_URL: 'http://127.0.0.1:9' },
       [],
-      ['invalid_option', 'key'],
+      ['invalid_option', { option: 'apiKey' }],
     ],
     [
       'a key file that is missing',
@@ -285,7 +288,7 @@ describe('options', () => {
     ...['none', ''].map((list): [string, string[], Reply] => [
       'no result column',
       ['--columns', list],
-      ['invalid_option', '--columns valid'],
+      ['invalid_option', { option: '--columns', fault: 'empty' }],
     ]),
     ['an unknown short option', ['-z'], ['invalid_option', '-z']],
     ['a name every object has', ['--constructor', 'x'], ['invalid_option', '--constructor']],

@@ -168,10 +168,10 @@ describe('--limit', () => {
     const { service } = await withService({ verifyDelayMs: 300 });
     const args = ['list.csv', '-o', 'out.csv', '-n', '25'];
     const running = startSluice(
-      ['verify', ...args, ...columns, ...quick, '--verbose'],
+      ['verify', ...args, ...columns, ...quick, '--json-log'],
       inFolder(folder, service),
     );
-    await running.printed(/: verifying/);
+    await running.reported('batch', { stage: 'verifying' });
     running.child.kill('SIGKILL');
     expect(await running.ended).toMatchObject({ signal: 'SIGKILL' });
     const done = await verify(service, ...args);

@@ -10,7 +10,7 @@ import { startSluice, type Ended } from '../../harness/run-sluice.js';
 
 const key = 'canary-key-94c1e7';
 const address = 'canary.88f0b2@sluice.test';
-const columns = ['--email', 'email', '--country', 'US', '--poll-interval', '10', '--verbose'];
+const columns = ['--email', 'email', '--country', 'US', '--poll-interval', '10'];
 
 /** A text, and the forms in which it could travel unseen. */
 function formsOf(text: string): readonly string[] {
@@ -53,7 +53,10 @@ it('neither says nor leaves a key or an address, however the run ends', async ()
     { args: ['good.csv', '-o', '/dev/null'], env: { TMPDIR: join(folder, 'tmp') }, code: 0 },
   ];
   for (const { args, env, code } of ends) {
-    const ended = await runInProcess(['verify', ...args, ...columns], { cwd: folder, env });
+    const ended = await runInProcess(['verify', ...args, ...columns, '--verbose'], {
+      cwd: folder,
+      env,
+    });
     expect(ended.code, ended.stderr).toBe(code);
     expect(ended.stderr + ended.stdout.toString()).not.toContain('canary');
     expectNoSecret(ended);
@@ -112,7 +115,7 @@ it('says neither when the service or the wire makes it fail', async () => {
     const { service } = await withService({ apiKey: key, faults: { faults: [fault] } });
     const isWaitedFor = expected === 7;
     const bounds = isWaitedFor ? ['--give-up-after', '0.2', '--batch-deadline', '0.0001'] : [];
-    const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns, ...bounds];
+    const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns, '--verbose', ...bounds];
     const ended = await runInProcess(args, inFolder(folder, service));
     codes.push([what, ended.code]);
     // What the service says is passed on, without the key and without the address.
@@ -130,14 +133,14 @@ it('says and leaves neither when it is killed, looked at, taken up again, or giv
   await writeFile(join(folder, 'list.csv'), `email\n${address}\n`);
   const { service } = await withService({ apiKey: key, verifyDelayMs: 3_600_000 });
   const options = { cwd: folder, env: { ...connectTo(service), TMPDIR: folder } };
-  const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns];
+  const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns, '--json-log'];
   const running = startSluice(args, options);
-  await running.printed(/: verifying,/);
+  await running.reported('batch', { stage: 'verifying' });
   running.child.kill('SIGKILL');
   expectNoSecret(await running.ended);
   const again = startSluice(args, options);
   // Said of the batch when it is known again; it does not move on.
-  await again.printed(/read 1 row:/);
+  await again.reported('read', { rows: 1 });
   again.child.kill('SIGINT');
   expectNoSecret(await again.ended);
   for (const path of await filesBelow(folder)) {

@@ -123,9 +123,10 @@ it('waits for another process as long as it is asked to, and the lock dies with 
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(other.stdout, 'data');
-  await expect(verifyInto(fileSink(at('a.csv')), 'one')).rejects.toThrow(
-    `another process is writing ${at('a.csv')}; wait for it with \`waitLockMs\``,
-  );
+  await expect(verifyInto(fileSink(at('a.csv')), 'one')).rejects.toMatchObject({
+    code: 'state_locked',
+    message: expect.stringMatching(/\/a\.csv.*`waitLockMs`/) as string,
+  });
   expect(await client.listBatches()).toEqual([]);
   const waiting = verifyInto(fileSink(at('a.csv')), 'one', { waitLockMs: 60_000 });
   other.stdin.end();

@@ -205,13 +205,11 @@ describe('a list that has changed since its run stopped', () => {
     const onProgress = (progress: RunProgress): void => void requests.push(progress.stage);
     await expect(nights.runWith(changed, { onChange: 'stop', onProgress })).rejects.toMatchObject({
       code: 'state_mismatch',
-      message: expect.stringContaining('the list has 13 rows now and had 12') as string,
+      message: expect.stringMatching(/\b13\b.*\b12\b/) as string,
     });
     await expect(nights.runWith(mixed(6, 4), { onProgress })).rejects.toMatchObject({
       code: 'state_mismatch',
-      message: expect.stringMatching(
-        /of 6 paid addresses it has 2, less than half.*`onChange: 'carry'`.*`fresh`/,
-      ) as string,
+      message: expect.stringMatching(/\b6\b.*\b2\b.*`onChange: 'carry'`.*`fresh`/) as string,
     });
     expect(requests).not.toContain('carried');
     expect(await readFile(join(nights.folder, 'run', 'journal'))).toEqual(journal);

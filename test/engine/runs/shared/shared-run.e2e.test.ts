@@ -366,7 +366,8 @@ describe('run() with a store that many processes share', () => {
     );
     await expect(work({ source: large })).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringContaining('Export it to a file') as string,
+      option: 'copyLimitBytes',
+      fault: 'too_large',
     });
     const ended = new AbortController();
     const first = work({
@@ -378,10 +379,7 @@ describe('run() with a store that many processes share', () => {
     });
     await expect(first).rejects.toThrow('ended');
     const other = { ...oddSource(2), decides: { query: 'select 2' } };
-    await expect(work({ source: other })).rejects.toMatchObject({
-      code: 'state_mismatch',
-      message: expect.stringContaining('read in another way') as string,
-    });
+    await expect(work({ source: other })).rejects.toMatchObject({ code: 'state_mismatch' });
     expect(await paidAddresses(service)).toEqual([]);
   });
 
@@ -613,9 +611,7 @@ describe('run() with a store that many processes share', () => {
     const client = openClient({ baseUrl: front.baseUrl, apiKey: 'a-key' });
     await expect(work({ client })).rejects.toMatchObject({
       code: 'batch_refused',
-      message: expect.stringMatching(
-        /the run in memory keeps its options.*abandon it.*another name/,
-      ) as string,
+      option: 'run',
     });
     expect(await paidAddresses(service)).toEqual([]);
   });

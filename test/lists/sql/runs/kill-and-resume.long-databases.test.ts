@@ -98,7 +98,7 @@ const moments: readonly Moment[] = [
   },
   // When something may have been paid, and nothing is known of it.
   async (running) => {
-    await running.printed(/: launching,/);
+    await running.reported('batch', { stage: 'launching' });
   },
   // When the transaction is done and not committed.
   async (running, hold) => {
@@ -110,7 +110,7 @@ const moments: readonly Moment[] = [
   },
   // When the table stands, and before or behind what the journal says of it.
   async (running) => {
-    await running.printed(/the output is complete/);
+    await running.reported('written');
   },
 ];
 
@@ -148,7 +148,7 @@ test.each(databases.map(([database, hold]) => [database.name, database, hold] as
     const service = await createService();
     onTestFinished(() => service.close());
     const query = `SELECT i AS id, concat('good', i, '@sluice.test') AS email, '${'x'.repeat(5000)}' AS filling FROM ${numbers(listRows)}`;
-    const args = ['verify', 'env:DB', '--query', query, '-o', 'env:DB', '--verbose'].concat(
+    const args = ['verify', 'env:DB', '--query', query, '-o', 'env:DB', '--json-log'].concat(
       ['--into', table, '--key', 'id', '--email', 'email', '--country', 'US'],
       ['--batch-size', '150', '--poll-interval', '10'],
     );

@@ -170,14 +170,17 @@ describe('sluice verify with a database', () => {
     const query =
       "SELECT i AS id, 'good' || i || '@sluice.test' AS email, repeat('x', 200) AS filling FROM generate_series(1, 2000) i";
     const args =
-      'verify env:DB -o env:DB --into killed --email email --country US --local --verbose --batch-size 500'
+      'verify env:DB -o env:DB --into killed --email email --country US --local --json-log --batch-size 500'
         .split(' ')
         .concat('--query', query);
     const env = { DB: inject('postgresUrl') };
     let isOver = false;
-    for (const moment of [/exported/, /the output is complete/]) {
+    for (const [moment, fields] of [
+      ['batch', { stage: 'exported' }],
+      ['written', {}],
+    ] as const) {
       const running = startSluice(args, { cwd, env });
-      await Promise.race([running.printed(moment), running.ended]);
+      await Promise.race([running.reported(moment, fields), running.ended]);
       running.child.kill('SIGKILL');
       isOver = (await running.ended).code === 0;
       const [{ n } = { n: 0 }] = await askPostgres(
