@@ -26,21 +26,35 @@ interface SharedRunPresence {
   readonly id: string;
 }
 
-/** Long enough for another's look. */
+interface PresenceWait {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Long enough for another's look, which takes the lock for a moment. */
 const joiningMs = 10_000;
+/** The same for one that looks, too: whoever has the lock for longer is at work. */
+const lookingMs = 1000;
 
 /** This process works on the run, until it releases the lock or ends. */
 export async function joinAtWork(
   { files, path, id }: SharedRunPresence,
-  waiting: { readonly signal: AbortSignal; readonly clock: Clock },
+  waiting: PresenceWait,
 ): Promise<FileLock> {
   const target = { ...targetOf(path, id), isShared: true };
   return lockFile(files, target, { ...waiting, waitLockMs: joiningMs });
 }
 
-export async function isAtWork({ files, path, id }: SharedRunPresence): Promise<boolean> {
+export async function isAtWork(
+  { files, path, id }: SharedRunPresence,
+  { signal, clock }: PresenceWait,
+): Promise<boolean> {
   try {
-    const lock = await lockFile(files, targetOf(path, id));
+    const lock = await lockFile(files, targetOf(path, id), {
+      signal,
+      clock,
+      waitLockMs: lookingMs,
+    });
     await lock.release();
     return false;
   } catch (error) {
@@ -100,7 +114,7 @@ export async function noteStopped(
   for (const run of history.plannedRuns()) {
     if (run.id === runId) continue;
     const { path } = history;
-    ((await isAtWork({ files, path, id: run.id })) ? atWork : stopped).push(run);
+    ((await isAtWork({ files, path, id: run.id }, { signal, clock })) ? atWork : stopped).push(run);
   }
   if (stopped.length === 0) return atWork;
   const uploads = new Map<string, BatchSummary[]>(stopped.map(({ id }) => [id, []]));

@@ -18,6 +18,8 @@ import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { History } from '../../../src/engine/history/history.js';
+import { isAtWork } from '../../../src/engine/history/planned-elsewhere.js';
+import { HistoryPresence } from '../../../src/engine/runs/resume/history-presence.js';
 import type { HistoryOptions } from '../../../src/engine/history/history-options.js';
 import { withFolder } from '../../service/with-service.js';
 import { systemError, watchedFiles } from '../runs/watched-files.js';
@@ -422,4 +424,37 @@ it('collected results count from their launch, whenever they are fetched, and re
   };
   expect(await at(29)).toEqual({ 'ann@x.example': 'bad', 'bob@x.example': 'good' });
   expect(await at(31)).toEqual({ 'ann@x.example': 'bad', 'bob@x.example': undefined });
+});
+
+describe('processes of a shared run', () => {
+  const waiting = { signal: new AbortController().signal, clock: systemClock };
+
+  it('are not taken to be at work for another that looks at the same moment', async () => {
+    const presence = { files: systemFiles, path, id: 'run' };
+    const looking = await systemFiles.openLocked(`${path}.run`);
+    const openLocked: FileSystem['openLocked'] = async (...given) => {
+      const file = await systemFiles.openLocked(...given);
+      if (!file) await looking?.close();
+      return file;
+    };
+    const watched = { ...presence, files: { ...systemFiles, openLocked } };
+    expect(await isAtWork(watched, waiting)).toBe(false);
+  });
+
+  it('go on without the history where its folder may only be read', async () => {
+    await writeFile(path, 'a history');
+    const openLocked = async (): Promise<never> => {
+      throw systemError('EACCES');
+    };
+    type Join = Parameters<HistoryPresence['join']>;
+    const join = async (run: object): Promise<void> =>
+      new HistoryPresence(
+        { files: { ...systemFiles, openLocked }, ...waiting, ...run } as never,
+        'a run',
+      ).join({} as Join[0], { history: path, id: 'run' } as Join[1], [], {} as Join[3]);
+    await join({});
+    await expect(join({ openHistory: () => undefined })).rejects.toMatchObject({
+      code: 'output_failed',
+    });
+  });
 });

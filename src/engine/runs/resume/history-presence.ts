@@ -8,7 +8,7 @@ import {
 } from '../../history/planned-elsewhere.js';
 import { openInTurn } from './new-run.js';
 import type { Client } from '../../../client/client.js';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { FileLock } from '../../../platform/files/file-lock.js';
 import { notice } from '../../../platform/text/notices.js';
@@ -70,14 +70,15 @@ export class HistoryPresence {
         if (isHere) this.#lock = await joinAtWork(presence, run);
         return;
       }
-      if (await isAtWork(presence)) {
+      if (await isAtWork(presence, run)) {
         this.#lock = await joinAtWork(presence, run);
         return;
       }
     } catch (error) {
-      // A folder that this machine lacks.
+      // A folder that this machine lacks, or may only read.
+      const isFolder = error instanceof ConfigurationError || error instanceof OutputError;
+      if (isFolder && !run.openHistory) return;
       if (!(error instanceof ConfigurationError)) throw error;
-      if (!run.openHistory) return;
       run.onProgress?.(noticed(notice('history_left_out', { history: path })));
       return;
     }
