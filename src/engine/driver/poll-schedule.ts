@@ -1,4 +1,4 @@
-import { type Clock, pollWaitMs } from '../../platform/waiting/clock.js';
+import { type Clock, notAwaited, pollWaitMs } from '../../platform/waiting/clock.js';
 import type { BatchState, Stage } from '../batches/batch-state.js';
 import type { PollEstimator, StageTiming, TimedBatch } from './poll-learning.js';
 
@@ -139,7 +139,7 @@ export class PollSchedule {
   async #sleepOrLearn(until: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     const learnt = new AbortController();
-    const stop = this.#timing?.onLearnt(() => learnt.abort());
+    const stop = this.#timing?.onLearnt(() => learnt.abort(notAwaited));
     try {
       await clock.sleep(until - clock.now(), AbortSignal.any([signal, learnt.signal]));
       return true;

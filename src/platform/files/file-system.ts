@@ -122,10 +122,19 @@ export async function* readFileBytes(
 /** Of the file system, what gives a file its name. */
 type Renaming = Pick<FileSystem, 'open' | 'rename'>;
 
-/** Syncs an open file and its name. Errors are the system's. */
-export async function makeSafe(files: FileSystem, file: FileHandle, path: string): Promise<void> {
+/**
+ * Syncs an open file and its name. Errors are the system's.
+ *
+ * @param options.named whether its name must survive a power cut: once is enough for all of a folder. @default true
+ */
+export async function makeSafe(
+  files: FileSystem,
+  file: FileHandle,
+  path: string,
+  { named = true }: { readonly named?: boolean } = {},
+): Promise<void> {
   await file.sync();
-  await syncDirectory(files, dirname(path));
+  if (named) await syncDirectory(files, dirname(path));
 }
 
 /** The same for closed files of one folder. */

@@ -60,7 +60,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /** One shared reason: an error for each unneeded sleep would cost more than the timer. */
-const notAwaited = new Error('nothing is waited for any more');
+export const notAwaited = new Error('nothing is waited for any more');
 
 /** Fires at one moment, which can be moved or cleared. */
 export class Alarm {
@@ -127,7 +127,7 @@ export async function beforeDeadline<Result>(
   try {
     return await work(signal ? AbortSignal.any([signal, overdue.signal]) : overdue.signal);
   } finally {
-    done.abort();
+    done.abort(notAwaited);
   }
 }
 

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { isTransient, transientWaitMs } from '../http/reply.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
-import { type Batch, removeBatchFiles, removePreparation } from '../storage/batch.js';
+import { type Batch, removeBatchFiles } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
 import { ResultCaches } from '../storage/result-caches.js';
 import type { Store } from '../storage/store.js';
@@ -137,8 +137,6 @@ export class BatchJobs {
     const left = () => batch.bytes / bytesALine - this.progress(batch.uuid);
     const prepared = await this.#work.run(left, async (nextTurn) => {
       this.#closing.signal.throwIfAborted();
-      // Left by an interrupted parsing of the same revision.
-      await removePreparation(files);
       return prepareContent({
         files,
         parameters,
@@ -175,7 +173,6 @@ export class BatchJobs {
     if (judged) shared.onProgress(addresses);
     const work = async (nextTurn: () => Promise<void>): Promise<readonly VerdictCount[]> => {
       signal.throwIfAborted();
-      await rm(files.codes, { force: true });
       const live = engine.live?.(group, signal);
       if (live === undefined) return verifyContent({ ...shared, parameters, engine, nextTurn });
       const known = reusedAnswers(files, addresses, answers);

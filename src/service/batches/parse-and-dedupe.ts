@@ -52,7 +52,8 @@ export async function prepareContent(options: PrepareOptions): Promise<Prepared>
       keys: await create(files.keys),
       codes: await create(files.codes),
     });
-    for (const writer of writers) await writer.finish({ durable });
+    const last = writers.at(-1);
+    for (const writer of writers) await writer.finish({ durable, named: writer === last });
     return prepared;
   } finally {
     for (const writer of writers) await writer.close();

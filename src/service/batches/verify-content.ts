@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { exists } from '../../platform/files/file-system.js';
 import { createSlices } from './shortest-job-first.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
@@ -94,8 +93,6 @@ export async function findHits(
 ): Promise<{ readonly accountHits: number; readonly globalHits: number }> {
   const found = { accountHits: 0, globalHits: 0 };
   if (!caches.mayFind(wanted.account, wanted.parameters)) return found;
-  // Left by a launch that was refused for its credits, or killed.
-  await rm(hitsPath, { force: true });
   const hits = await FileWriter.create(hitsPath);
   try {
     for await (const keys of ResultCaches.readKeys(keysPath)) {

@@ -202,7 +202,8 @@ async function receiveFile(
         look(chunk);
         await file.write(chunk);
       }
-      await file.finish({ durable });
+      // Its name is given up for another as soon as the form is complete.
+      await file.finish({ durable, named: false });
     } finally {
       await file.close();
     }

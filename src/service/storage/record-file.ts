@@ -44,9 +44,9 @@ export class FileWriter {
     this.#path = path;
   }
 
-  /** Creates a file readable by its owner only; it must not exist. */
+  /** Creates a file readable by its owner only, or replaces what interrupted work has left of it. */
   static async create(path: string): Promise<FileWriter> {
-    return new FileWriter(await openPrivateFile(path, 'wx'), path);
+    return new FileWriter(await openPrivateFile(path, 'w'), path);
   }
 
   /** Writes a piece, whose bytes may be reused once this resolves. */
@@ -63,11 +63,15 @@ export class FileWriter {
     }
   }
 
-  /** Writes the rest and closes; with `durable`, content and name are synced. */
-  async finish(options: { readonly durable: boolean }): Promise<void> {
+  /**
+   * Writes the rest and closes; with `durable`, content and name are synced.
+   *
+   * @param options.named see {@link makeSafe}
+   */
+  async finish(options: { readonly durable: boolean; readonly named?: boolean }): Promise<void> {
     try {
       await this.#drain();
-      if (options.durable) await makeSafe(systemFiles, this.#file, this.#path);
+      if (options.durable) await makeSafe(systemFiles, this.#file, this.#path, options);
     } finally {
       await this.close();
     }

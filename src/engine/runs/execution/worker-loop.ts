@@ -15,6 +15,7 @@ import type { StoppedEntry } from '../../stores/journal-entries.js';
 import { letsFinish, stopForAll, stopOfOthers } from '../../stores/shared/shared-status.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
+import { notAwaited } from '../../../platform/waiting/clock.js';
 
 interface WorkerLoopOptions extends Omit<DriveRunOptions, 'batches'> {
   readonly drive: BatchPool;
@@ -278,7 +279,7 @@ export class WorkerLoop {
       // The next round sees the abort.
       if (!run.signal.aborted) throw error;
     } finally {
-      over.abort();
+      over.abort(notAwaited);
       this.#hasChanged = false;
     }
   }
