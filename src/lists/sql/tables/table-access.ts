@@ -38,6 +38,10 @@ const claimPauseMs = 250;
 /** Marks a name that runs with a key claim; no table's name has it in a file's name. */
 const withKey = '+key';
 
+function atOnce(patience: LockWait | undefined): LockWait | undefined {
+  return patience && { ...patience, waitLockMs: 0 };
+}
+
 type HowToWait = Pick<Waiting, 'onNotice' | 'signal' | 'patienceMs'>;
 
 /** The way to one table: connects, looks at it, and stages rows for it. */
@@ -97,21 +101,41 @@ export class TableAccess<Database extends Connection> {
       await connection.close();
       return table !== undefined;
     };
-    if (hasKey && (await this.use('look', check, exists))) return nothing;
-    const [own, other] = hasKey ? [withKey, ''] : ['', withKey];
-    const release = await this.claim(patience, own).catch((error: unknown) => {
-      if (hasKey && isSluiceError(error, 'state_locked')) return undefined;
+    if (!hasKey) return this.#holdBesideKeys(patience);
+    if (await this.use('look', check, exists)) return nothing;
+    const release = await this.claim(atOnce(patience), withKey).catch((error: unknown) => {
+      if (isSluiceError(error, 'state_locked')) return undefined;
       throw error;
     });
     if (!release) return nothing;
     try {
-      const letGo = await this.claim(patience, other);
-      await letGo();
+      await this.#waitFor(patience, '');
     } catch (error) {
       await release();
       throw error;
     }
     return release;
+  }
+
+  /** Waits for runs with a key without the claim that they end with, which would keep both waiting. */
+  async #holdBesideKeys(patience: LockWait | undefined): Promise<() => Promise<void>> {
+    for (;;) {
+      const release = await this.claim(patience);
+      try {
+        await this.#waitFor(atOnce(patience), withKey);
+        return release;
+      } catch (error) {
+        await release();
+        const canWait = (patience?.waitLockMs ?? 0) > 0 && isSluiceError(error, 'state_locked');
+        if (!canWait) throw error;
+      }
+      await this.#waitFor(patience, withKey);
+    }
+  }
+
+  async #waitFor(patience: LockWait | undefined, part: string): Promise<void> {
+    const letGo = await this.claim(patience, part);
+    await letGo();
   }
 
   /** Lets nobody else make the table until the returned function is called. */

@@ -11,6 +11,7 @@ import type { Place } from '../suite/database.js';
 import { countIn, makePeople } from '../suite/people.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';
+import { systemClock } from '../../../../src/platform/waiting/clock.js';
 import { type Notice, noticeOf } from '../../../../src/platform/text/notices.js';
 import { sqlite } from './sqlite-database.js';
 import { askSqlite } from './ask-sqlite.js';
@@ -51,6 +52,20 @@ describe('a table in an SQLite file', () => {
       { v: 'verified' },
       { v: 'VERIFIED' },
     ]);
+  });
+
+  test('is waited for, without a key, without the claim that a run with a key ends with', async () => {
+    const place = await sqlite.open();
+    const release = await place.sink({ key: 'id' }).hold?.();
+    let locks: readonly unknown[] = [];
+    const sleep = async (): Promise<void> => {
+      locks = (await place.traces()).filter((name) => String(name).endsWith('.lock'));
+      await release?.();
+    };
+    const clock = { ...systemClock, sleep };
+    const releaseOther = await place.sink().hold?.({ waitLockMs: 60_000, clock });
+    expect(locks).toHaveLength(1);
+    await releaseOther?.();
   });
 
   test('has one row for a key in capitals and small letters where they are the same', async () => {
