@@ -114,7 +114,10 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
   const isOfAmounts = isTotalAlone(lower) || isTotalWithFigure(lower);
   // Salesforce writes `Total`, `Count` and the figure side by side.
   const amounts = others.filter((text) => !isTotalAlone(text.toLowerCase()));
-  const isAmountOrCount = (text: string) => isAmount(text) || isFigureOfRows(text.toLowerCase());
+  // `Suma` is a person too, `Total` a company, and seven digits a number to dial.
+  const isName = isTotal(lower);
+  const isAmountOrCount = (text: string) =>
+    (isAmount(text) && !(isName && /^\d{7}$/.test(text))) || isFigureOfRows(text.toLowerCase());
   return isOfAmounts && amounts.length > 0 && amounts.every(isAmountOrCount) ? 'marked' : undefined;
 }
 

@@ -75,6 +75,7 @@ describe('lines below the last row of a CSV file', () => {
     ['a row with a phone number', 'Total,,+33 1 47 44 45 46\n'],
     ['a row with digits that can be dialled', 'Total,,0147444546\n'],
     ['a row with digits of a whole number', 'Total,,4155550123\n'],
+    ['a person with a local number', 'Suma,,5550123\n'],
     ['a row with digits of a code', 'Total,,01474\n'],
     ['a person without an address', 'Cyd,,\n'],
     ['a total without its amount, alone', 'Summe,,\n'],
