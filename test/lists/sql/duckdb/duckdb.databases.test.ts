@@ -155,10 +155,8 @@ describe('a table in a DuckDB file', () => {
       email: ['email'],
     };
     const error = await rejection(verifying.run(run));
-    expect(error).toMatchObject({ code: 'invalid_option' });
-    expect(error.message).toContain(
-      'a cell does not fit in column "age" of row 2: it takes INTEGER; change the column',
-    );
+    expect(error).toMatchObject({ code: 'invalid_option', column: 'age', fault: 'misfit' });
+    expect(error.message).toMatch(/"age".*\b2\b.*INTEGER/);
     expect(await verifying.charges()).toBe(0);
     const columns = `SELECT column_name FROM duckdb_columns() WHERE table_name = '${table}'`;
     expect(await ask(columns)).toHaveLength(4);
@@ -188,8 +186,7 @@ describe('a table in a DuckDB file', () => {
     const { client } = verifying;
     const source = duckdbSource({ url: path, query: 'SELECT id, email FROM people' });
     const both = await rejection(streamRun({ ...run, source, client, country: 'US' }));
-    expect(both).toMatchObject({ code: 'invalid_option' });
-    expect(both.message).toContain('open in this process already');
+    expect(both).toMatchObject({ code: 'invalid_option', fault: 'locked' });
     expect(await verifying.charges()).toBe(0);
     expect((await verifying.run(run)).rows).toBe(1);
   });
@@ -245,7 +242,9 @@ describe('a table in a DuckDB file', () => {
   });
 
   test('in memory is refused, and a file that is dropped again leaves nothing', async () => {
-    expect(() => duckdbSink({ url: 'duckdb::memory:', into: 't' })).toThrow('name a file');
+    expect(() => duckdbSink({ url: 'duckdb::memory:', into: 't' })).toThrow(
+      expect.objectContaining({ fault: 'unsupported' }),
+    );
     const folder = await withFolder();
     const verifying = await startVerifying();
     const sink = duckdbSink({ url: join(folder, 'new.duckdb'), into: 't' });

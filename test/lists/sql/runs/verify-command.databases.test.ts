@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { csvCells } from '../../../cli/harness/csv-cells.js';
+import { eventsOf } from '../../../cli/harness/logged-events.js';
 import { runInProcess } from '../../../cli/harness/run-in-process.js';
 import { startSluice } from '../../../cli/harness/run-sluice.js';
 import { askDuckdb } from '../duckdb/ask-duckdb.js';
@@ -111,24 +112,20 @@ describe('sluice verify with a database', () => {
 
   test.each([
     ['no query', ['DB'], /--query/],
-    ['a query for a file', [contacts, '--query', 'SELECT 1'], /--query is for databases/],
+    ['a query for a file', [contacts, '--query', 'SELECT 1'], /--query/],
     ['no table', ['DB', '--query', 'SELECT 1 AS email', '-o', 'DB'], /--into/],
-    ['a table for a file', [contacts, '--into', 'x'], /--into is for databases/],
-    [
-      'a form for a database',
-      ['DB', '--query', 'SELECT 1', '--sheet', '2'],
-      /--sheet is for files/,
-    ],
-    ['an unknown scheme', ['oracle://u:geheim@h/d'], /begins with oracle:/],
-    [
-      'a scheme that is misspelt',
-      ['-o', 'postgre://u:geheim@h/d', contacts],
-      /begins with postgre:/,
-    ],
-    ['a variable that is not there', ['env:NOWHERE'], /no variable NOWHERE/],
-    ['a variable that holds no URL', ['env:ODD'], /what env:ODD holds/],
+    ['a table for a file', [contacts, '--into', 'x'], /--into/],
+    ['a form for a database', ['DB', '--query', 'SELECT 1', '--sheet', '2'], /--sheet/],
+    ['an unknown scheme', ['oracle://u:geheim@h/d'], /oracle:/],
+    ['a scheme that is misspelt', ['-o', 'postgre://u:geheim@h/d', contacts], /postgre:/],
+    ['a variable that is not there', ['env:NOWHERE'], /NOWHERE/],
+    ['a variable that holds no URL', ['env:ODD'], /env:ODD/],
     ['two inputs', ['postgres://u:geheim@h/d', 'b'], /postgres:\/\/…@h\/d, b/],
-    ['an unreadable URL', ['postgres://u:geheim@:x/', '--query', 'SELECT 1'], /cannot be read/],
+    [
+      'an unreadable URL',
+      ['postgres://u:geheim@:x/', '--query', 'SELECT 1'],
+      /:\/\/user:password@/,
+    ],
   ])('ends with 2 for %s', async (_, args, words) => {
     const cwd = await withFolder();
     const given = args.map((arg) => (arg === 'DB' ? inject('postgresUrl') : arg));
@@ -136,7 +133,9 @@ describe('sluice verify with a database', () => {
       ['verify', ...given, '--email', 'email', '--country', 'US', '--local'],
       { cwd, env: { ODD: 'geheim' } },
     );
-    expect(ended.stderr).toMatch(words);
+    expect(eventsOf(ended, 'error')).toMatchObject([
+      { code: 'invalid_option', message: expect.stringMatching(words) },
+    ]);
     expect(ended.code).toBe(2);
     expect(ended.stderr).not.toContain('geheim');
     expect(ended.stderr).not.toContain(secret());
@@ -153,9 +152,7 @@ describe('sluice verify with a database', () => {
       env: { DB: url.href },
     });
     expect(refused).toMatchObject({ code: 2 });
-    expect(refused.stderr).toContain(
-      'or the password is refused; correct the user and the password in its URL [invalid_option]',
-    );
+    expect(eventsOf(refused, 'error')).toMatchObject([{ code: 'invalid_option' }]);
     expect(refused.stderr).not.toContain('geheim');
     const missing = await runInProcess(
       ['verify', 'env:DB', '--query', 'SELECT * FROM nowhere', ...common],

@@ -106,7 +106,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
       const { source } = await open();
       for (const rest of ['u:geheim%zz@ho st/', 'u:geh@eheim@:x/']) {
         const error = await rejection((async () => source('SELECT 1', `${scheme}://${rest}`))());
-        expect(error.message).toContain('cannot be read');
+        expect(error).toMatchObject({ code: 'invalid_option' });
         expect(inspect(error, { depth: Infinity })).not.toContain('geh');
       }
     });
@@ -208,6 +208,9 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
         }),
       );
       expect(error.message).toMatch(words);
+      expect(error).toMatchObject({
+        fault: expect.stringMatching(/^(?:right|read_only)$/) as string,
+      });
       expectExit(error, 2);
       expect(await verifying.charges()).toBe(0);
       expect(await verifying.client.listBatches()).toEqual([]);
