@@ -66,6 +66,7 @@ function suite(name: string, include: string, exclude: readonly string[] = []) {
       include: ['test', 'examples'].map((folder) => `${folder}/**/${include}`),
       // Suites of hundreds or thousands of cases have a configuration and a command of their own.
       exclude: ['test/trials/kill/**', 'test/trials/faults/every-*.test.ts', ...exclude],
+      setupFiles: name === 'e2e' ? ['test/setup/lock-elsewhere.ts'] : [],
       globalSetup: ['test/setup/prepare-tests.ts', ...(name in setups ? [setups[name] ?? ''] : [])],
       // Generous: a busy machine must not look like a hang.
       testTimeout: name === 'fast' ? 60_000 : 120_000,
