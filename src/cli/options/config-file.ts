@@ -102,7 +102,7 @@ export const envFileOption = {
  * read.
  *
  * @param environment modified in place: other modules read `process.env`
- * @throws ConfigurationError when the file cannot be read
+ * @throws ConfigurationError when the file cannot be read or has no variables
  */
 export async function loadEnvFile(
   options: ParsedOptions<'env-file'>,
@@ -119,6 +119,13 @@ export async function loadEnvFile(
     });
   });
   const variables = Object.entries(parseEnv(text.replace(/^\uFEFF/, '')));
+  // Node empties a pipe before any script runs: it looks for an option of this name itself.
+  if (variables.length === 0) {
+    throw new ConfigurationError(
+      `the environment file ${file} (--env-file) has no variables; it has to be a file, no pipe`,
+      { option: '--env-file', file, fault: 'missing' },
+    );
+  }
   const hasKey = variables.some(([name]) => name === 'SLUICE_API_KEY');
   const isOpen = process.geteuid !== undefined && ((await stat(file)).mode & 0o077) !== 0;
   if (hasKey && isOpen) log.log(message('open_env_file', { path: file }));
