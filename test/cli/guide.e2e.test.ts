@@ -136,7 +136,7 @@ describe('a list with an unfinished run that has paid', () => {
       env,
       answers: [
         [/Resume it\? \[Y\/n\]/, 'n\r'],
-        [/Start, and pay for them again\? \[y\/N\]/, '\r'],
+        [/Start, and pay again\? \[y\/N\]/, '\r'],
       ],
     });
     expect(declined.code, declined.seen).toBe(2);
@@ -563,7 +563,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     await write('list.csv', 'mail,country\na@sluice.test,US\nb@sluice.test,FR\nc@sluice.test,\n');
     const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(eventsOf(ended, 'countries')).toMatchObject([{ countries: { missing: 1 } }]);
-    expect(commandIn(ended.stderr)).toContain('--country <CC>');
+    expect(commandIn(ended.stderr)).toContain('--country CC');
   });
 
   it('prints the command also where the list cannot be read to its end', async () => {
@@ -689,12 +689,12 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       env: { LANG: 'de_DE.UTF-8' },
     });
     expect(ended.code).toBe(2);
-    expect(commandIn(ended.stderr)).toContain('--country <CC>');
+    expect(commandIn(ended.stderr)).toContain('--country CC');
     expect(eventsOf(ended, 'found_country')).toMatchObject([{ country: null }]);
     // Emails alone have nothing to do with it.
     await write('list.csv', `mail,Land\na@x.example,Schweiz\nb@x.example,\nc@x.example,\n`);
     const emails = await runInProcess(['verify', 'list.csv'], { cwd: folder });
-    expect(commandIn(emails.stderr)).toContain('--country-column Land --country <CC> -o');
+    expect(commandIn(emails.stderr)).toContain('--country-column Land --country CC -o');
     const german = { cwd: folder, env: { LANG: 'de_DE.UTF-8' } };
     const others = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(others.stderr)).toContain('--country-column Land --country DE -o');
@@ -709,7 +709,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       'mail,phone\na@x.example,+49 30 1234567\nb@x.example,\nc@x.example,+33 1 47444546\n',
     );
     const mixed = await runInProcess(['verify', 'list.csv'], { cwd: folder });
-    expect(commandIn(mixed.stderr)).toContain('--country-from phone --country <CC> -o');
+    expect(commandIn(mixed.stderr)).toContain('--country-from phone --country CC -o');
     const offered = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(offered.stderr)).toContain('--country-from phone --country DE -o');
     expect(eventsOf(offered, 'fallback_country')).toMatchObject([{ country: 'DE' }]);
@@ -833,7 +833,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     await write('list.csv', 'mail\ngood1@sluice.test\n');
     const unknown = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(unknown.code).toBe(2);
-    expect(commandIn(unknown.stderr)).toContain('--country <CC>');
+    expect(commandIn(unknown.stderr)).toContain('--country CC');
     expect(eventsOf(unknown, 'found_country')).toMatchObject([{ country: null }]);
     const known = await runInProcess(['verify', 'list.csv'], {
       cwd: folder,
@@ -842,7 +842,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(known.stderr)).toContain('--country AT');
     expect(known.stderr).toContain('LANG=de_AT.UTF-8');
     const none = await runInProcess(['verify', 'list.csv'], { cwd: folder, env: { LANG: 'C' } });
-    expect(commandIn(none.stderr)).toContain('--country <CC>');
+    expect(commandIn(none.stderr)).toContain('--country CC');
   });
 
   it('takes the countries of a column of their own', async () => {
@@ -1072,7 +1072,7 @@ describe('sluice verify without a column, at a terminal', () => {
       cwd: folder,
       answers: [
         [/such as US or Germany:/, '\r'],
-        [/n: leave\), such as US or Germany:/, 'Germny\r'],
+        [/n: stop\), such as US or Germany:/, 'Germny\r'],
         [/\(Germany\)[^]*such as US or Germany:/, 'uk\r'],
         [/Start/, 'y\r'],
       ],
@@ -1089,12 +1089,12 @@ describe('sluice verify without a column, at a terminal', () => {
       answers: [[/such as US or Germany: $/, 'n\r']],
     });
     expect(ended.code, ended.seen).toBe(2);
-    expect(commandIn(ended.seen)).toContain('--suppress unsubscribed.csv --country <CC>');
+    expect(commandIn(ended.seen)).toContain('--suppress unsubscribed.csv --country CC');
     expect(eventsOf(ended, 'not_started')).toHaveLength(1);
     expect(eventsOf(ended, 'error')).toEqual([]);
     const known = await answerInProcess(['verify', 'list.csv', '--local', '--country', 'US'], {
       cwd: folder,
-      answers: [[/Start without the 1 entry of "unsubscribed.csv"\?/, 'n\r']],
+      answers: [[/Start \(the 1 entry of "unsubscribed.csv" left out\)\?/, 'n\r']],
     });
     expect(known.code, known.seen).toBe(2);
   });
@@ -1116,7 +1116,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [
-        [/Enter: US, n: leave[^]*or Germany:/, '\r'],
+        [/Enter: US, n: stop[^]*or Germany:/, '\r'],
         [/Start/, 'n\r'],
       ],
     });
@@ -1267,7 +1267,7 @@ describe('sluice verify without a column, at a terminal', () => {
       answerInProcess(['verify', 'list.csv'], {
         cwd: folder,
         env: connectTo(service),
-        answers: [[/Start, and pay for them again\? \[y\/N\]/, keys]],
+        answers: [[/Start, and pay again\? \[y\/N\]/, keys]],
       });
     const stopped = await answer('\r');
     expect(stopped.code, stopped.seen).toBe(2);

@@ -82,7 +82,7 @@ export async function askToStart(
   return startAsAnswered({ added, trial, counted, what }, input, context);
 }
 
-/** What of a list is verified, where it is less than all, or more than one sheet: for the question. */
+/** What of a list is verified, where it is less than all, or more than one sheet: beside the question. */
 function whatIsTaken(
   options: ParsedOptions<'sheet'>,
   suppressed: readonly SuppressedBeside[],
@@ -93,13 +93,13 @@ function whatIsTaken(
       ? 'all sheets'
       : `${sheet?.includes(',') ? 'the sheets' : 'only the sheet'} ${shownCell(sheet ?? '')}`;
   const taken = [
-    ...(sheet === undefined ? [] : [`with ${sheets}`]),
+    ...(sheet === undefined ? [] : [sheets]),
     ...suppressed.map(
       ({ list, cells }) =>
-        `without the ${grouped(cells)} ${cells === 1 ? 'entry' : 'entries'} of ${shownCell(list)}`,
+        `the ${grouped(cells)} ${cells === 1 ? 'entry' : 'entries'} of ${shownCell(list)} left out`,
     ),
   ];
-  return taken.length === 0 ? '' : ` ${taken.join(', ')}`;
+  return taken.length === 0 ? '' : ` (${taken.join(', ')})`;
 }
 
 /** Ends with the command, for a person who does not know an answer now. */
@@ -174,7 +174,7 @@ async function countWithCountry(
   if (!isAsked) return counted;
   if (fallback) reporter.report([message('fallback_country', fallback)]);
   const question =
-    'Country for these rows, such as US or Germany [Enter: do not send them, n: leave]:';
+    'Country for these rows, such as US or Germany [Enter: do not send them, n: stop]:';
   const country =
     fallback?.country ?? (await countryAnswered(question, context, signal, { means: undefined }));
   if (country === null) return undefined;
@@ -275,8 +275,8 @@ function question(trial: Trial | undefined, job: EstimatedJob, what: string): st
   }
   if (!isYesNeeded) return `Start${what}? [Y/n]`;
   return job.isPaidAgain
-    ? `Start${what}, and pay for them again? [y/N]`
-    : `Start${what} all the same? [y/N]`;
+    ? `Start, and pay again${what}? [y/N]`
+    : `Start all the same${what}? [y/N]`;
 }
 
 export function showCommand(
@@ -328,7 +328,8 @@ function wholeCommand(
 ): { readonly line: string; readonly hidden: readonly string[] } {
   const hidden: string[] = [];
   const words = argumentsOf(input, added).map((argument) => {
-    if (argument === countryToFillIn) return argument;
+    // Without brackets, which a shell takes for a file's name.
+    if (argument === countryToFillIn) return 'CC';
     if (!mayHoldSecret(argument)) return shellQuote(argument);
     hidden.push(showLocation(argument));
     return shellQuote(showLocation(argument));

@@ -147,7 +147,7 @@ export async function askCountry(
   signal: AbortSignal,
   proposed?: string,
 ): Promise<AddedOption | null> {
-  const keys = [...(proposed === undefined ? [] : [`Enter: ${proposed}`]), 'n: leave'];
+  const keys = [...(proposed === undefined ? [] : [`Enter: ${proposed}`]), 'n: stop'];
   const question = `Country of these addresses (${keys.join(', ')}), such as US or Germany:`;
   const empty = proposed === undefined ? undefined : { means: proposed };
   const country = await countryAnswered(question, asked, signal, empty);

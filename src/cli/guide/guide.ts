@@ -165,7 +165,7 @@ export async function showGuide(
   else await showProposal(input, context, added, { isKnown: chosen !== undefined });
   const isIncomplete = added.some(([, value]) => value === countryToFillIn);
   throw new ConfigurationError(
-    `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${isIncomplete ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
+    `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${isIncomplete ? `, with a country for CC such as US` : ''}; nothing was sent`,
     { option: 'email', fault: 'missing' },
   );
 }

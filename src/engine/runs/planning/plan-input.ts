@@ -187,10 +187,12 @@ async function whyTooFew(
   if (limit !== undefined) return undefined;
   if (rows < minRows) return `${optionName('minRows')} is ${grouped(minRows)}`;
   if (maxShrink === undefined) return undefined;
-  const before = history?.rowsBefore(source) ?? (await rowsBefore?.());
+  const inHistory = history?.rowsBefore(source);
+  const before = inHistory ?? (await rowsBefore?.());
   if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return undefined;
   const shrink = Math.floor((100 * (before - rows)) / before);
-  return `it had ${grouped(before)} in the run before: it has lost ${shrink} %, and ${optionName('maxShrink')} allows ${maxShrink} %`;
+  const had = inHistory === undefined ? 'the output there has' : 'the run before had';
+  return `${had} ${grouped(before)}: that is ${shrink} % fewer, and ${optionName('maxShrink')} allows ${maxShrink} % (if it is right, leave that option out once)`;
 }
 
 function suspect(what: string): InputError {

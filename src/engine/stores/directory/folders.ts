@@ -30,6 +30,29 @@ export function foldersOf(generation: number): readonly string[] {
   return [folderOf('batches', generation), folderOf('results', generation)];
 }
 
+/**
+ * Makes the folder of a run, and those above it: Node's own way never ends where a folder that is there takes
+ * none, as in /proc. Errors are the system's.
+ *
+ * @returns the uppermost new folder, where any is new
+ */
+export async function makeRunFolder(files: FileSystem, path: string): Promise<string | undefined> {
+  try {
+    await files.mkdir(path, { mode: 0o700 });
+    return path;
+  } catch (error) {
+    const find = async (at: string): Promise<{ isDirectory(): boolean } | undefined> =>
+      files.stat(at).catch(() => undefined);
+    const code = systemErrorCode(error);
+    if (code === 'EEXIST' && (await find(path))?.isDirectory() === true) return undefined;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || parent === path || (await find(parent))) throw error;
+    const above = await makeRunFolder(files, parent);
+    const made = await makeRunFolder(files, path);
+    return above ?? made;
+  }
+}
+
 /** Errors are the system's. */
 export async function makeFolders(
   files: FileSystem,
@@ -186,7 +209,7 @@ export async function lockDirectory(
       path: join(directory, 'lock'),
       option: 'stateDir',
       remake: async () => {
-        await files.mkdir(directory, { recursive: true, mode: 0o700 });
+        await makeRunFolder(files, directory);
       },
     },
     patience,

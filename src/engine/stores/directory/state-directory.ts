@@ -11,6 +11,7 @@ import {
   folderOf,
   foldersOf,
   makeFolders,
+  makeRunFolder,
   refuseFile,
   refuseForeign,
   runFolder,
@@ -75,14 +76,12 @@ export class StateDirectory implements RunStore, RunScratch, DirectoryState {
   ): Promise<StateDirectory> {
     const doing = `use the state directory ${path}`;
     return onDisk(doing, async () => {
-      const made = await files
-        .mkdir(path, { recursive: true, mode: 0o700 })
-        .catch(async (error: unknown) => {
-          // A broken link is reported as one.
-          await files.checkPrivateFolder(path);
-          refuseFile(path, error);
-          throw error;
-        });
+      const made = await makeRunFolder(files, path).catch(async (error: unknown) => {
+        // A broken link is reported as one.
+        await files.checkPrivateFolder(path);
+        refuseFile(path, error);
+        throw error;
+      });
       refuseForeign(path, await files.readdir(path));
       await files.checkPrivateFolder(path);
       const lock = await lockDirectory(files, path, options);

@@ -146,6 +146,11 @@ describe('StateDirectory', () => {
     expect(await readdir(join(`${path}-real`, 'below'))).toContain('journal');
   });
 
+  it.runIf(process.platform === 'linux')('ends where a folder takes no others', async () => {
+    path = '/proc/sluice/run';
+    await expect(open()).rejects.toMatchObject({ code: 'output_failed' });
+  });
+
   it('refuses entries of another version and leaves them as they are', async () => {
     const store = await open();
     // What a later version may write.
