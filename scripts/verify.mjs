@@ -20,7 +20,16 @@ const { values } = parseArgs({
 });
 
 /** Suites that wait much of the time, for servers, programs and processes. */
-const waitingSuites = ['databases', 'browser', 'office', 'mail', 'storage', 'system', 'package'];
+const waitingSuites = [
+  'e2e',
+  'databases',
+  'browser',
+  'office',
+  'mail',
+  'storage',
+  'system',
+  'package',
+];
 
 /** A run of suites, whose tests are counted one by one. */
 const suites = (name, projects, ...args) => ({
@@ -30,14 +39,13 @@ const suites = (name, projects, ...args) => ({
 });
 const check = (name, ...command) => ({ name, command });
 
-/** One list after the other. The checks of a list run side by side, begun in this order. */
+/** One list after the other. The checks of a list run side by side, one for each core, begun in this order. */
 const deciding = [
   // Others need what it makes, and nothing builds beside them: they run what is built.
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   // Those that wait much first: others work meanwhile.
   [
-    suites('suites that wait', waitingSuites),
-    suites('e2e', ['e2e'], '--maxWorkers', String(availableParallelism())),
+    suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism())),
     check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('package', 'node', 'scripts/check-package.mjs'),
@@ -126,14 +134,13 @@ const env = {
   PATH: `${join(projectRoot, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
   NO_COLOR: '1',
 };
-/** One more than there are cores: one of them waits. */
-const sideBySide = pLimit(availableParallelism() + 1);
+const oneCoreEach = pLimit(availableParallelism());
 const startedAt = performance.now();
 
 const results = [];
 if (!values.full) results.push(await tests());
 for (const together of values.full ? full : deciding) {
-  results.push(...(await Promise.all(together.map((each) => sideBySide(run, each)))));
+  results.push(...(await Promise.all(together.map((each) => oneCoreEach(run, each)))));
 }
 const failed = results.filter(({ failures }) => failures.length > 0);
 for (const { title, lines } of failed.flatMap(({ failures }) => failures)) {
