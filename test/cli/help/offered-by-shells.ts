@@ -54,6 +54,7 @@ export const fish: Completer = async (lines) => {
 export const zsh: Completer = async (lines) => {
   const { folder, script } = await folderWith('zsh');
   const answer = join(folder, 'offered');
+  const ready = join(folder, 'ready');
   await writeFile(
     join(folder, 'editor'),
     `PROMPT=; autoload -Uz compinit && compinit -D -u; source ${script}
@@ -65,23 +66,27 @@ export const zsh: Completer = async (lines) => {
        builtin compadd "$@"
      }
      next () { print -r -- END >> ${answer}; BUFFER= }
-     zle -N next; bindkey '^X' next; bindkey '^I' complete-word`,
+     zle-line-init () { print -r -- READY >> ${ready} }
+     zle -N zle-line-init; zle -N next; bindkey '^X' next; bindkey '^I' complete-word`,
   );
   await writeFile(
     join(folder, 'asks'),
     `zmodload zsh/zpty
-     : > ${answer}
-     zpty editor zsh -f -i
-     zpty -w editor "source ${join(folder, 'editor')}; print READY"
-     zpty -r -m editor seen "*READY*READY*"
-     integer asked=0
+     : > ${answer}; : > ${ready}
+     # Not waited for: what it shows may end without the end of a line.
+     zpty -b editor zsh -f -i
      # What the editor shows is read away, or it would wait for a reader.
-     ask () {
-       zpty -w -n editor "$1"
-       (( ++asked ))
-       while (( $(grep -c END ${answer}) < asked )) && zpty -t editor; do
+     until_in () {
+       while (( $(grep -c "$1" $2) < $3 )) && zpty -t editor; do
          zpty -r -t editor seen || sleep 0.02
        done
+     }
+     zpty -w editor "source ${join(folder, 'editor')}"
+     until_in READY ${ready} 1
+     integer asked=0
+     ask () {
+       zpty -w -n editor "$1"
+       until_in END ${answer} $(( ++asked ))
      }
      ${lines.map((line) => `ask $'${line}\\t\\C-x'`).join('\n')}
      zpty -d editor`,
