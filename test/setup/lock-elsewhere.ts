@@ -10,9 +10,14 @@ import { openPrivateFile } from '../../src/platform/files/private-files.js';
  * and loses them with this one. Started commands, and the tests of the locks, do it as users do.
  */
 
+interface Question {
+  readonly resolve: (code: number | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
 interface Holder {
   readonly process: ChildProcess;
-  readonly asked: Map<number, (code: number | undefined) => void>;
+  readonly asked: Map<number, Question>;
   locks: number;
 }
 
@@ -24,9 +29,15 @@ function startHolder(): Holder {
   const holder: Holder = { process: fork(path, { execArgv: [] }), asked: new Map(), locks: 0 };
   holder.process.unref();
   holder.process.on('message', ({ id, code }: { id: number; code?: number }) => {
-    holder.asked.get(id)?.(code);
+    holder.asked.get(id)?.resolve(code);
     holder.asked.delete(id);
     if (holder.asked.size === 0) holder.process.channel?.unref();
+  });
+  holder.process.once('exit', (code, signal) => {
+    delete kept.lockHolder;
+    for (const { reject } of holder.asked.values()) {
+      reject(new Error(`the process that holds the locks ended (${signal ?? code})`));
+    }
   });
   return holder;
 }
@@ -37,10 +48,12 @@ async function ask(
   id: number,
   lock?: { readonly path: string; readonly isShared: boolean },
 ): Promise<number | undefined> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     holder.process.channel?.ref();
-    holder.asked.set(id, resolve);
-    holder.process.send({ id, ...lock });
+    holder.asked.set(id, { resolve, reject });
+    holder.process.send({ id, ...lock }, (error) => {
+      if (error) reject(error);
+    });
   });
 }
 

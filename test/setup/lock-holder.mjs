@@ -1,4 +1,4 @@
-// Takes the locks of one worker, see held-locks.ts, and ends with it.
+// Takes the locks of one worker, see lock-elsewhere.ts, and ends with it.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 

@@ -18,7 +18,7 @@ import { errorText } from '../messages/describe-error.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import type { AddedOption } from './choose-country.js';
-import { historyBeside } from './proposed-output.js';
+import { historyBeside } from '../endpoints/proposed-names.js';
 
 /** @param how whether the service is asked for the balance. @default it is */
 export type EstimateWith = (

@@ -49,7 +49,7 @@ import {
   countryOptions,
 } from './choose-country.js';
 import { columnMessages, findForm, foundMessages, severalMessages } from './find-form.js';
-import { listEndings, proposedOutput } from './proposed-output.js';
+import { listEndings, proposedOutput } from '../endpoints/proposed-names.js';
 
 const splitOption = ['split-cells', true] as const;
 

@@ -8,7 +8,7 @@ import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import { historiesIn, isDatabase, type Location, standard } from '../endpoints/locations.js';
 import type { RunState } from '../messages/end-messages.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { historyBeside } from '../guide/proposed-output.js';
+import { historyBeside } from '../endpoints/proposed-names.js';
 import { findStatus } from './questions.js';
 
 /** A missing variable must not bring the local service's verdicts into a database, or in place of paid ones. */

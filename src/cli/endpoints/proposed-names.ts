@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { inFileName } from '../../platform/text/printable.js';
 import type { CommandInput } from '../command.js';
-import { listEnding, type Location, locationOf, pathOf, standard } from '../endpoints/locations.js';
+import { listEnding, type Location, locationOf, pathOf, standard } from './locations.js';
 
 export const listEndings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
 /** A TXT output has no room for results. */
