@@ -2,7 +2,6 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import type { Clock } from '../index.js';
 import type { Message } from './messages/catalogue.js';
 
-/** An option's value: how it is shown, completed and parsed. */
 export interface OptionType<Value = unknown> {
   /** Stands for the value in help and reference. */
   readonly shown: string;
@@ -51,7 +50,6 @@ export interface OptionDefinition<Name extends string = string> {
 
 export type NameOf<Definitions extends readonly OptionDefinition[]> = Definitions[number]['name'];
 
-/** Type of an option's value: `true` for a switch, a list for a repeatable option. */
 type ValueOf<Definition> = Definition extends { readonly type: OptionType<infer Value> }
   ? Definition extends { readonly isRepeatable: true }
     ? readonly Value[]
@@ -63,7 +61,6 @@ type OptionValues<Definition extends OptionDefinition> = {
   readonly [Each in Definition as Each['name']]?: ValueOf<Each>;
 };
 
-/** The same by the library's names. */
 type LibraryValues<Definition extends OptionDefinition> = {
   readonly [Each in Definition as LibraryNameOf<Each>]?: Each['name'] extends `no-${string}`
     ? false
@@ -84,11 +81,7 @@ export function libraryNameOf({ name, library }: OptionDefinition): string {
   return library ?? name.replaceAll(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
-/**
- * Definitions with literal names and types: a misspelt option does not compile.
- *
- * @param common fields that all of them share
- */
+/** Definitions with literal names and types: a misspelt option does not compile. @param common fields of all of them */
 export function defineOptions<const Definitions extends readonly OptionDefinition[]>(
   definitions: Definitions,
   { rules = [], ...common }: Partial<OptionDefinition> = {},
@@ -101,14 +94,12 @@ export function defineOptions<const Definitions extends readonly OptionDefinitio
   return all as unknown as Definitions;
 }
 
-/** What paths and variables are resolved with. */
 export interface Environment {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
 }
 
 export interface Called extends Environment {
-  /** Arguments after the program and its script. */
   readonly argv: readonly string[];
 }
 
@@ -132,7 +123,6 @@ export interface Surroundings extends Called {
   readonly keepCode?: () => void;
 }
 
-/** Writes messages to standard error. */
 export interface MessageLog {
   readonly isJson: boolean;
   readonly log: (message: Message) => void;
@@ -175,10 +165,7 @@ export function defineCommand<Name extends string = never>(
   return command;
 }
 
-/**
- * Values of options by name: the last one given counts, unless all are asked for. A parser of fewer names
- * accepts one of more.
- */
+/** Values of options by name: the last one given counts, unless all are asked for. One of more names serves for fewer. */
 export class ParsedOptions<in Name extends string = string> {
   readonly #values: ReadonlyMap<string, readonly (string | true)[]>;
 
@@ -192,12 +179,10 @@ export class ParsedOptions<in Name extends string = string> {
     return new ParsedOptions(new Map([...given, ...this.#values]));
   }
 
-  /** These options, with the others added or replacing them. */
   with(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions<Name> {
     return new ParsedOptions(new Map([...this.#values, ...others]));
   }
 
-  /** @throws ConfigurationError for a text that an option does not take */
   values<const Definition extends OptionDefinition<Name>>(
     definitions: readonly Definition[],
   ): OptionValues<Definition> {

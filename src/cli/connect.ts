@@ -56,7 +56,6 @@ function patienceOptionsOf(giveUpAfterSeconds: number) {
 }
 
 export const patienceOptions = patienceOptionsOf(600);
-/** For commands that make a single request. */
 const singlePatienceOptions = patienceOptionsOf(singlePatienceMs / 1000);
 
 const baseUrlOption = {
@@ -226,12 +225,10 @@ export async function unlessStopped<Answer>(
   return answer;
 }
 
-/** Reports a service's outages for commands that log little else. */
 export function outageReporter(log: MessageLog): ConnectionListeners['onOutage'] {
   return (client, outage) => log.log(outageMessage(client, outage));
 }
 
-/** @throws ConfigurationError when no service is named */
 export async function withService<Answer>(
   input: CommandInput<ServiceOption>,
   ask: (client: Client) => Promise<Answer>,

@@ -99,10 +99,7 @@ function digestOf(...parts: readonly (string | Uint8Array)[]): Buffer {
   return hash.digest();
 }
 
-/**
- * Identifies a build of Node. V8 distinguishes its own releases, not Node's, whose internals may differ:
- * foreign code would crash the process.
- */
+/** Identifies a build of Node: V8 distinguishes its own releases only, and foreign code would crash the process. */
 function thisNode(): string {
   const { version, arch, execPath } = process;
   const { size, mtimeMs } = statSync(execPath, { throwIfNoEntry: false }) ?? {};

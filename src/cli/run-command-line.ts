@@ -36,10 +36,7 @@ export interface CommandLine {
   readonly startCommandLine: typeof startCommandLine;
 }
 
-/**
- * Runs the command line of this process, and ends it. @param keepCode saves the compiled code for the next
- * start
- */
+/** Runs the command line of this process, and ends it. @param keepCode saves the compiled code for the next start */
 export async function startCommandLine(keepCode?: () => void): Promise<never> {
   // Behind its work a run has no state any more that could be resumed.
   let isDone = false;
@@ -159,7 +156,6 @@ function troubleWith(name: string, isHelp: boolean, called: Called): Configurati
   );
 }
 
-/** @throws ConfigurationError when the second word of a two-word command is unknown */
 function findCommand([name, ...rest]: readonly string[]):
   | { readonly command: Command; readonly rest: readonly string[] }
   | undefined {

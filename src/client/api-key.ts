@@ -77,11 +77,7 @@ export class KeyRing {
     return this.#latest ?? this.#askOnce();
   }
 
-  /**
-   * Replaces a refused key: once for all requests that were refused with it.
-   *
-   * @returns whether there is a new key
-   */
+  /** Replaces a refused key: once for all requests that were refused with it. @returns whether there is a new key */
   async renew(refused: ApiKey): Promise<boolean> {
     if (this.#ask && this.#latest === refused) await this.#askOnce();
     return !this.latest.equals(refused);

@@ -1,10 +1,7 @@
 import { beforeDeadline, type Clock } from '../platform/waiting/clock.js';
 import { orAborted } from '../platform/waiting/promises.js';
 
-/**
- * Longest time that a stream which ends early waits for its launches' answers, and for deleting unlaunched
- * batches, and that its client waits for it.
- */
+/** How long a stream that ends early waits for its launches and deletions, and its client for it. */
 export const cleanUpMs = 10_000;
 
 /** By the client that it uses. */

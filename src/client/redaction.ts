@@ -36,10 +36,7 @@ export function isBare(status: number, serviceMessage: string | undefined): bool
 }
 
 export interface ServiceAnswer {
-  /**
-   * The service's own words: its `message` (spec 7), another service's `detail` or `error`, or the text
-   * itself.
-   */
+  /** The service's own words: its `message` (spec 7), another service's `detail` or `error`, or the text itself. */
   readonly words: string | undefined;
   /** Its JSON value, or its text. */
   readonly body: unknown;
@@ -214,10 +211,7 @@ const fewestDigits = 7;
 const mostSigns = 3;
 const sign = /[\s().+/\-\u2010-\u2015]/;
 
-/**
- * Redacts what looks like an email address or a phone number. A service may repeat cells, and its words end
- * in logs.
- */
+/** Redacts what looks like an email address or a phone number: a service may repeat cells, and logs keep its words. */
 function hideContacts(text: string): string {
   return hideAddresses(text)
     .split(spared)

@@ -15,19 +15,10 @@ import { sections5To9 } from './clauses/sections-5-to-9.js';
 export interface ConformanceOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /**
-   * Whether credits may be spent: at most nine email and two phone credits.
-   *
-   * @default false
-   */
+  /** Whether credits may be spent: at most nine email and two phone credits. @default false */
   readonly spend?: boolean;
-  /**
-   * How long a batch may take from one state to the next, in milliseconds.
-   *
-   * @default 600000
-   */
+  /** How long a batch may take from one state to the next, in milliseconds. @default 600000 */
   readonly patienceMs?: number;
-  /** Called for each clause with its outcome. */
   readonly onClause?: (checked: CheckedClause) => void;
   readonly signal?: AbortSignal;
 }
@@ -43,7 +34,6 @@ interface CheckedClause {
 }
 
 export interface ConformanceReport {
-  /** No clause fails. */
   readonly conforms: boolean;
   /** Every clause, in the specification's order. */
   readonly clauses: readonly CheckedClause[];
@@ -165,11 +155,7 @@ const sums = (): readonly (readonly [Outcome, string])[] => [
   ['not_shown', 'left open by the specification'],
 ];
 
-/**
- * The table's lines for one clause, with the heading of a new section.
- *
- * @param before the section of the previous line
- */
+/** The table's lines for one clause, headed where its section is new. @param before the section of the previous line */
 export function conformanceLines(checked: CheckedClause, before?: string): string {
   const { section, clause, says, outcome, note } = checked;
   const why = note === null ? '' : ` (${note})`;

@@ -20,7 +20,6 @@ interface Sent {
   readonly key?: string | null;
 }
 
-/** Sends one request and reads its answer. */
 export type Exchange = (method: string, path: string, sent?: Sent) => Promise<Answer>;
 
 const timeoutMs = 120_000;
@@ -28,10 +27,7 @@ const timeoutMs = 120_000;
 const longestWaitMs = 60_000;
 const mostWaits = 20;
 
-/**
- * Requests to a service without Sluice's own client. After a 429 it waits as the answer says; nothing else is
- * repeated, and no redirect is followed.
- */
+/** Requests without Sluice's own client. After a 429 it waits as told; nothing else is repeated, no redirect followed. */
 export function createExchange(baseUrl: string, apiKey: string, signal: AbortSignal): Exchange {
   let origin = baseUrl;
   while (origin.endsWith('/')) origin = origin.slice(0, -1);

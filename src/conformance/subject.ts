@@ -51,7 +51,6 @@ export class Subject {
     this.ask = options.exchange;
   }
 
-  /** A name that no other batch has. */
   newName(): string {
     this.#count += 1;
     return `sluice-conformance-${this.#mark}-${this.#count}`;

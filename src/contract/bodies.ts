@@ -11,10 +11,7 @@ import {
 } from './enums.js';
 import { batchParameters } from './parameters.js';
 
-/*
- * Bodies of answers. Fields that the specification shows as required are required; everything else passes
- * through.
- */
+/* Bodies of answers. Fields that the specification shows as required are required; everything else passes through. */
 
 /** Identifier of a batch. */
 export const batchUuid = z.guid();

@@ -87,10 +87,7 @@ export function locationName(place: ListLocation): string {
   return place.kind === 'file' ? place.path : place.url;
 }
 
-/**
- * A name as it may be printed: of a database its host and name, of any other URL its host. The rest may hold a
- * password or a signature.
- */
+/** A name as it may be printed: a database's host and name, a URL's host. The rest may hold a password. */
 export function showLocation(name: string): string {
   const scheme = /^([a-z][a-z0-9+.-]*:)\/\//i.exec(name)?.[1];
   if (scheme === undefined) return name;

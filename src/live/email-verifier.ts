@@ -86,7 +86,6 @@ export class EmailVerifier {
     return mailVerdict(offline, outcome);
   }
 
-  /** Verifies the addresses of a batch. */
   live(signal: AbortSignal): LiveVerification {
     const probe = this.#probe;
     const work = createLiveWork(signal, probe.watchers);

@@ -148,12 +148,7 @@ export function hasMethod(value: object, name: string): boolean {
   return typeof Reflect.get(value, name) === 'function';
 }
 
-/**
- * Checks the names of options alone.
- *
- * @param more.within what these are the options of
- * @param more.internal those of the known ones that no message names
- */
+/** Checks the names of options. @param more.within what they are of @param more.internal known ones that stay unnamed */
 export function checkNames(
   options: object,
   known: readonly string[],

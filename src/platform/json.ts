@@ -27,10 +27,7 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/**
- * Whether a JSON text is nested too deeply: a million opening brackets are a small text that would exhaust
- * the stack later.
- */
+/** Whether a JSON text is nested too deeply: a million opening brackets would exhaust the stack later. */
 export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {
   if (json.length <= mostDepth) return false;
   let depth = 0;
@@ -58,7 +55,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Reads a user's JSON file. */
 export function parseConfig<T>(json: string, schema: z.ZodType<T>, file: string): T {
   return checkConfig(readJsonText(json, file), schema, file);
 }

@@ -1,4 +1,3 @@
-/** The used part of WebAssembly, whose types come only with those of browsers. */
 interface Engine {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };

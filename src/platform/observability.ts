@@ -158,7 +158,6 @@ export function publish<Name extends keyof DiagnosticsEvents>(
   channels.get(name)?.publish(event);
 }
 
-/** The run and batch for which something is done. */
 export interface Scope {
   readonly run?: string | undefined;
   readonly batch?: string | undefined;
@@ -181,7 +180,6 @@ export function inScope<Result>(scope: Scope, work: () => Result): Result {
   return storage.run({ ...currentScope(), ...scope }, work);
 }
 
-/** What is published about a released batch. */
 type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'launched' | 'spent' | 'refunded'>;
 
 type ObserveStage = (
@@ -213,7 +211,6 @@ export async function observeBatch<Result>(
   }
 }
 
-/** What is published about a run's end. */
 export interface ObservedEnd {
   readonly rows: number;
   readonly hasFailed: boolean;
@@ -261,7 +258,6 @@ export async function observeRun<Result>(
   }
 }
 
-/** The code of a run's stop, for subscribers. */
 export function codeOf(error: unknown): RunEndEvent['code'] {
   if (error instanceof SluiceError) return error.code;
   return error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'unknown';

@@ -11,10 +11,7 @@ interface Needed {
   readonly driver?: string;
 }
 
-/**
- * Handles the failed import of an optional package: `import('libsql').catch(…)`, which bundlers accept as
- * optional.
- */
+/** Handles the failed import of an optional package: `import('libsql').catch(…)`, which bundlers accept as optional. */
 export function refuseMissingPackage({ by, install, driver }: Needed): (error: unknown) => never {
   return (cause) => {
     if (!isMissing(cause)) throw cause;

@@ -6,10 +6,7 @@ import { adviceOnCells, byCells } from './cell-advice.js';
 import type { AdviceOptions } from './report-options.js';
 import { type Advice, type AdviceFields, advise } from './sentences/advice-catalogue.js';
 
-/**
- * What a person must do after a run: what keeps it unfinished, or makes its output doubtful. The first is the
- * summary's `next`.
- */
+/** What a person must do after a run that is unfinished or doubtful. The first is the summary's `next`. */
 export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonly Advice[] {
   return [
     ...failedAdvice(summary, options),

@@ -72,6 +72,5 @@ export interface FinishedOptions {
   readonly isEmptied?: boolean | undefined;
 }
 
-/** Options that decide the advice. */
 export type AdviceOptions = Omit<RunReportsOptions, 'summary' | 'report' | 'besides'> &
   Omit<FinishedOptions, 'noMoreOpenThan'>;

@@ -70,10 +70,7 @@ class ReportFile {
     });
   }
 
-  /**
-   * Whether a run at work may have written it: another process that holds the lock writes this file almost
-   * last.
-   */
+  /** Whether a run at work may have written it: another process that holds the lock writes this file almost last. */
   async isFresh(withinMs = freshMs): Promise<boolean> {
     const found = await stat(this.path).catch(() => undefined);
     return found !== undefined && Date.now() - found.mtimeMs < withinMs;
@@ -284,10 +281,7 @@ export class RunReports {
     await this.#report.write(stoppedPage(summary, status, new Date()), mode);
   }
 
-  /**
-   * Whether the reports belong to the process that holds the lock: it removed them at its beginning, or has
-   * just written them.
-   */
+  /** Whether the reports are those of the process with the lock: it removed them at its beginning, or wrote them. */
   async #areOfAnother(isBegun: boolean): Promise<boolean> {
     const files = this.#files();
     const fresh = await Promise.all(files.map(async (file) => file.isFresh()));

@@ -1,6 +1,4 @@
-/*
- * `sluice/service`: the local service, an implementation of the specification over real HTTP.
- */
+/* `sluice/service`: the local service, an implementation of the specification over real HTTP. */
 
 export { createService, type Service } from './create-service.js';
 export type { ServiceOptions, ServiceVariants } from './service-options.js';

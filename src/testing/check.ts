@@ -10,11 +10,7 @@ export interface Check {
   run(): Promise<void>;
 }
 
-/**
- * Compares two values.
- *
- * @throws AssertionError with the first difference, and both as `actual` and `expected` for the test runner
- */
+/** Compares two values. @throws AssertionError with the first difference, and both for the test runner */
 export function expectEqual(found: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(found, expected)) return;
   throw new AssertionError({

@@ -168,10 +168,7 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
 /** Bytes that may stand around JSON; a byte-order mark, too. */
 const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
-/**
- * The bytes of an export. Throws for what cannot be one, such as a proxy's page; where no length is given,
- * only the end shows that it was cut.
- */
+/** The bytes of an export. Throws for a proxy's page; where no length is given, only the end shows that it was cut. */
 async function* wholeExport(
   bytes: AsyncIterable<Uint8Array>,
   format: ExportFormat,
@@ -240,10 +237,7 @@ const troubled = z.looseObject({ status: z.enum(['error', 'parse_error', 'empty'
 
 const chunkBytes = 256 * 1024;
 
-/**
- * Opens a file of addresses, one a line, to be sent unchanged. It is scanned first: an invalid batch file is
- * refused before anything is sent.
- */
+/** Opens a file of addresses, one a line, to be sent unchanged. Scanned first: an invalid one is refused unsent. */
 async function openLineFile(path: string): Promise<UploadFile> {
   const sizeBytes = await sizeOf(path);
   const check = createLineCheck(path);

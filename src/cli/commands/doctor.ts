@@ -132,12 +132,10 @@ function passed(check: string, text: string): Check {
   return { check, state: 'ok', text, exitCode: 0 };
 }
 
-/** Worth knowing, but no run fails for it. */
 function noted(check: string, text: string): Check {
   return { check, state: 'note', text, exitCode: 0 };
 }
 
-/** @param exitCode the exit code of a run. @default that of the error */
 function failed(check: string, error: unknown, exitCode = exitCodeOf(error)): Check {
   const text = typeof error === 'string' ? error : errorText(error);
   return { check, state: 'failed', text, exitCode };
@@ -237,7 +235,6 @@ function checkClock(
 
 const fromHere = createRequire(import.meta.url);
 
-/** Versions of the optional packages; `undefined` where one is not installed. */
 async function installedPackages(): Promise<readonly (readonly [string, string | undefined])[]> {
   const { peerDependencies } = fromHere('sluice/package.json') as {
     readonly peerDependencies: Readonly<Record<string, string>>;

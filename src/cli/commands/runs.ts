@@ -165,7 +165,6 @@ function linesOfShared(found: FoundSharedRun): readonly string[] {
   ];
 }
 
-/** Where a shared run is, and what its processes do. */
 function describeShared(
   status: SharedRunStatus,
 ): DescribedRun & { readonly more: readonly string[] } {

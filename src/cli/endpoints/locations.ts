@@ -170,7 +170,6 @@ export function nearHistory(path: string): string | undefined {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** Of a list's name. */
 export const listEnding = /\.[a-z]+(?:\.gz)?$/i;
 
 /** Size of a history's key: 64 digits and the end of their line. */
@@ -220,10 +219,7 @@ function namesIn(folder: string): readonly string[] {
 /** Longer texts are not file names. */
 const mostWords = 12;
 
-/**
- * Refuses an input that is a piece of an unquoted name or value with spaces: `my list.csv`, `--email eMail
- * privat`.
- */
+/** Refuses an input that is a piece of an unquoted name or value with spaces: `my list.csv`, `--email eMail privat`. */
 export async function refuseUnquoted({
   valuesWithMore = [],
   positionals,
@@ -254,10 +250,7 @@ export async function refuseUnquoted({
   }
 }
 
-/**
- * The argument right after an option without a value was taken for an input, and is neither that nor a
- * verified column.
- */
+/** The argument after an option without a value was taken for an input, and is neither that nor a verified column. */
 async function refuseColumn(
   option: string,
   word: string | undefined,

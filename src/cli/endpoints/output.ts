@@ -121,10 +121,7 @@ function asFolder(name: string): string {
   return name.endsWith('/') ? name : `${name}/`;
 }
 
-/**
- * Rows of the existing output and its rejects: the last list had at least as many. `undefined` where there is
- * no such file, or it cannot be read.
- */
+/** Rows of the existing output and its rejects: the last list had at least as many. `undefined` where unknown. */
 export async function rowsOfOutput(
   sink: Sink,
   options: ParsedOptions<VerifyOption>,
@@ -163,10 +160,7 @@ function isTextFile(path: string): boolean {
   return /\.txt(?:\.gz)?$/i.test(path);
 }
 
-/**
- * Reported before anything is sent: a TXT output has the verified column alone, so results show only in which
- * rows are written.
- */
+/** Reported before anything is sent: of a TXT output, only which rows it has shows results. */
 export function hiddenResults(
   from: readonly Location[],
   { path }: Location,

@@ -156,11 +156,7 @@ export async function showProposal(
   showCommand([...added, ...kept], input, reporter);
 }
 
-/**
- * Counts what is sent; where rows have no country, asks for one and counts again.
- *
- * @returns `undefined` where the person leaves
- */
+/** Counts what is sent; where rows have no country, asks for one and counts again. @returns `undefined` to leave */
 async function countWithCountry(
   { added, fallback }: Proposal,
   { options, signal }: CommandInput<VerifyOption>,
@@ -315,13 +311,9 @@ export function withAdded<Name extends string>(
   return options.with(values);
 }
 
-/** A place in a command for what a person has to fill in. */
 export const countryToFillIn = '<CC>';
 
-/**
- * The given command with the detected options, as a line for a shell; the last output counts. Passwords and
- * signatures are named, not printed.
- */
+/** The given command with the detected options, for a shell; the last output counts. Secrets are named, not printed. */
 function wholeCommand(
   input: CommandInput<never>,
   added: readonly AddedOption[],

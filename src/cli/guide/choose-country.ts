@@ -127,7 +127,6 @@ function byLocale(env: NodeJS.ProcessEnv): OfferedCountry | undefined {
     : { country, why: `from your locale (${name}=${locale})` };
 }
 
-/** The code of a country by its code or name. */
 export function countryOf(code: string): string | undefined {
   try {
     return parseCountry(code);

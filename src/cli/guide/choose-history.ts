@@ -30,10 +30,8 @@ export type EstimateWith = (
 const mostHistories = 8;
 
 interface ChosenHistory {
-  /** What the command lacks. */
   readonly added: readonly AddedOption[];
   readonly messages: readonly Message[];
-  /** What a run with it would send. */
   readonly counted: EstimatedJob;
   /** The output of a trial, where there is room for one beside that of the list. */
   readonly trial: string | undefined;

@@ -20,7 +20,6 @@ const mostSheets = 30;
 interface FoundForm {
   readonly source: Source;
   readonly isReadOnce: boolean;
-  /** What the list seems to hold. */
   readonly seen: SampledList;
   /** The options that it is read with. */
   readonly form: readonly AddedOption[];

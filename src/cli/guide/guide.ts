@@ -70,10 +70,7 @@ export function lacksCountry(
   );
 }
 
-/**
- * Whether rows would appear on a person's terminal without being asked for: then a file is proposed. Pipes
- * stream.
- */
+/** Whether rows would appear on a person's terminal without being asked for: then a file is proposed. Pipes stream. */
 export function isToTerminal(
   { options, positionals }: CommandInput<VerifyOption>,
   person: Person,
@@ -109,10 +106,7 @@ async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): P
   return output;
 }
 
-/**
- * Samples a list, proposes columns, country and output, estimates the cost, and asks. The printed command is
- * what runs.
- */
+/** Samples a list, proposes columns, country and output, estimates the cost, and asks. The printed command runs. */
 export async function showGuide(
   input: CommandInput<VerifyOption>,
   context: GuideContext,

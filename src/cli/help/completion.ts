@@ -13,7 +13,6 @@ const scripts = {
 
 const shells = Object.keys(scripts) as readonly (keyof typeof scripts)[];
 
-/** @param allCommands all commands, including this one */
 export function createCompletionCommand(allCommands: () => readonly Command[]): Command {
   return {
     name: 'completion',

@@ -1,8 +1,6 @@
 import { reasonWords } from '../../report/sentences/reason-words.js';
 
-/*
- * The tables of docs/ say the same of exit codes, environment variables and columns, and tests hold them to it.
- */
+/* The tables of docs/ say the same of exit codes, environment variables and columns, and tests hold them to it. */
 
 export const exitCodeTexts = [
   { code: 0, happened: 'every row came out and none is failed', todo: 'nothing' },
@@ -88,7 +86,6 @@ export const columnTexts = [
   { column: 'operator', type: 'phone', meaning: 'name of its operator, or empty' },
 ] as const;
 
-/** What `sluice help <topic>` shows beside commands. */
 interface HelpTopic {
   readonly name: string;
   readonly tables: readonly {

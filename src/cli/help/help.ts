@@ -101,7 +101,6 @@ export function groupOfShared(options: readonly OptionDefinition[]): string | un
   return (options.findLast(({ isCommon }) => isCommon) ?? options.at(-1))?.group;
 }
 
-/** Options under the headings of their groups, all in one column. */
 function groupLines(options: readonly OptionDefinition[], width?: number): readonly string[] {
   const lines = table(
     options.map((option) => [optionNames(option), option.help]),
@@ -135,7 +134,6 @@ function table(rows: readonly (readonly [string, string])[], width?: number): re
   });
 }
 
-/** The text of `sluice help <topic>`; `undefined` where there is no such topic. */
 export function topicHelp(name: string, width?: number): string | undefined {
   const topic = helpTopics.find((known) => known.name === name);
   if (!topic) return undefined;

@@ -30,7 +30,6 @@ export interface JobEnd {
   readonly onProgress: NonNullable<RunOptions['onProgress']>;
 }
 
-/** Reports what a job does, and what it came to. */
 export async function createEnd(
   to: Location,
   input: CommandInput<VerifyOption>,

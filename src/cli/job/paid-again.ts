@@ -176,11 +176,7 @@ function namesOf(columns: readonly unknown[]): readonly string[] {
   return columns.flatMap((name) => (typeof name === 'string' ? [name.trim().toLowerCase()] : []));
 }
 
-/**
- * Reports what is about to be paid for again, and asks the person at the terminal.
- *
- * @throws ConfigurationError when the person refuses
- */
+/** Reports what is about to be paid for again, and asks. @throws ConfigurationError when the person refuses */
 export async function agreeBesideOthers(
   others: readonly Message[],
   isAgreed: boolean,

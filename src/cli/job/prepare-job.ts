@@ -178,11 +178,7 @@ async function openJobHistory(
   return { history, wasEmpty };
 }
 
-/**
- * The files of the output: none of them may replace a list of `--suppress`, nor a report them or the input.
- *
- * @throws ConfigurationError
- */
+/** The files of the output: none may replace a list of `--suppress`, nor may a report replace them or the input. */
 async function findOutputs(
   from: readonly Location[],
   to: Location,

@@ -33,10 +33,7 @@ export async function confirmDiscard(
     warn,
     signal,
   }: {
-    /**
-     * Whether the record is all that is known of a finished run, so that the same command would pay again.
-     * @default false
-     */
+    /** Whether nothing else is known of a finished run: the same command would pay again. @default false */
     readonly forgets?: boolean;
     /** Whether `--yes` agreed already: then the loss is only reported. */
     readonly isAgreed: boolean;
@@ -99,7 +96,6 @@ export function leftMessages(
   ];
 }
 
-/** Who is asked, and where what they should know is reported. */
 export interface Dialogue {
   readonly person: Person;
   readonly reporter: Reporter;
@@ -181,7 +177,6 @@ export async function findStatus(stateDir: string): Promise<RunStatus | undefine
   return readRunStatus(stateDir).catch(() => undefined);
 }
 
-/** @throws ConfigurationError when there is nobody to ask */
 export function preflightOf(
   options: ParsedOptions<'preflight' | 'yes'>,
   { person, reporter, signal }: Dialogue,

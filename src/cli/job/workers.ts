@@ -21,7 +21,6 @@ type WorkerTask = {
 
 type WorkerMessage = { readonly progress: RunProgress } | { readonly failed: string };
 
-/** The command that starts a worker process. */
 export const workerName = 'worker';
 
 /** A process that is asked to stop ends within moments. */
@@ -40,10 +39,7 @@ interface WorkersOptions {
   readonly count: number;
 }
 
-/**
- * The worker processes that this command adds to a shared run. Each is connected by a channel and stops when
- * that closes: none outlives this process.
- */
+/** The worker processes that this command adds to a shared run: none outlives this process, as a channel connects them. */
 export class Workers {
   readonly #options: WorkersOptions;
   /** Each with its end. */
@@ -145,10 +141,7 @@ function isForwarded(progress: RunProgress): boolean {
   return forwarded.includes(progress.stage) && !isOfAll;
 }
 
-/**
- * Works on a shared run for the parent process without printing: its task comes through a channel, and it
- * stops when that closes.
- */
+/** Works on a shared run for the parent process without printing: its task comes through a channel whose end stops it. */
 export async function runWorker({
   signal,
   ...surroundings

@@ -48,7 +48,6 @@ import { type ColumnFigures, endLine } from './end-table.js';
 /** `--quiet` leaves out `info`, not `notice`; a `warning` asks for attention. */
 export type Severity = 'info' | 'notice' | 'warning' | 'error';
 
-/** A kind of event: its severity and how it is rendered. */
 interface EventDefinition<in out Fields> extends Omit<SentenceDefinition<Fields>, 'sentence'> {
   readonly severity: Severity;
   readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
@@ -69,7 +68,6 @@ const notice = definer('notice');
 const warning = definer('warning');
 const error = definer('error');
 
-/** Renders the sentence that an error, an advice or the library has made. */
 const made = ({ message }: { readonly message: string }): string => message;
 
 const status = {
@@ -1031,7 +1029,6 @@ export const catalogue = {
   }),
 };
 
-/** Why a column is not taken. */
 const leftOutWords = {
   fax: 'fax numbers; name it to verify it',
   own_people: 'of your own people; name it to verify it',

@@ -20,9 +20,7 @@ const whyNotSubmitted = (
   Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[]
 ).filter((code) => !countedApart.some((apart) => apart === code));
 
-/**
- * The rows of the table. Rows under `verified` add up to it, and reasons to their parent.
- */
+/** The rows of the table. Rows under `verified` add up to it, and reasons to their parent. */
 const figures = [
   { figure: 'rows', form: 'whole' },
   ...countedApart.map((figure) => ({ figure, form: 'whole' }) as const),

@@ -4,10 +4,7 @@ import { exclusion, type Wanted } from '../../platform/check-options.js';
 import type { OptionDefinition, OptionRule, ParsedOptions } from '../command.js';
 import { needsState, textType } from './option-types.js';
 
-/*
- * The options of run() on the command line: names, types and conflicts come from the table by which run()
- * checks them.
- */
+/* The options of run() on the command line: names, types and conflicts are from the table by which run() checks them. */
 
 type Table = typeof runShape;
 
@@ -55,7 +52,6 @@ export function givenOptions(options: ParsedOptions<LibraryOption>): Partial<Str
   return given;
 }
 
-/** The given options that only runs with state have. */
 export function givenOptionsOfKeptRuns(
   options: ParsedOptions<LibraryOption>,
 ): Partial<Omit<RunOptions, keyof StreamRunOptions | 'stateDir' | 'store'>> {

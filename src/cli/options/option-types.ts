@@ -241,10 +241,7 @@ export const needsState = needs(
     `--${name} needs a state directory: give the output a file with -o, or name one with --state`,
 );
 
-/**
- * Checks the given options against their rules. What is unknown yet breaks no rule: a command checks again
- * when it is known.
- */
+/** Checks the given options against their rules. What is unknown yet breaks none: it is checked again when known. */
 export function checkRules<Name extends string>(
   options: ParsedOptions<Name>,
   definitions: readonly OptionDefinition<Name>[],

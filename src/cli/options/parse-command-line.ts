@@ -97,10 +97,7 @@ function shortForms(letter: string, definitions: readonly OptionDefinition[]): s
   return `${guessed}${guessed === '' ? ';' : ''} the short forms are ${forms.join(', ')}`;
 }
 
-/**
- * An option with an optional value takes only a position or a named column: the next argument may be the
- * input.
- */
+/** An option with an optional value takes only a position or a named column: the next argument may be the input. */
 function withBareOptions(
   args: readonly string[],
   definitions: readonly OptionDefinition[],

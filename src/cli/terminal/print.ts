@@ -3,10 +3,7 @@ import { OutputError } from '../../index.js';
 import { printable, printableJson } from '../../platform/text/printable.js';
 import type { CommandInput, OptionDefinition } from '../command.js';
 
-/*
- * Everything printed goes through here, except rows and files on standard output: names of files and columns,
- * and a service's answers, may hold control characters.
- */
+/* Everything printed goes through here, but for data on standard output: names and answers may hold control characters. */
 
 export async function print(text: string, out: Writable): Promise<void> {
   await write(printable(text), out);
@@ -50,10 +47,7 @@ export async function printed({ stderr }: NodeJS.Process): Promise<void> {
   });
 }
 
-/**
- * Keeps a closed pipe from ending the process: writers to standard output get the error, and messages on
- * standard error are dropped.
- */
+/** Keeps a closed pipe from ending the process: standard output's writers get the error, messages are dropped. */
 export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }

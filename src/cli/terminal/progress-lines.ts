@@ -21,10 +21,7 @@ const leastBar = 6;
 const percentWidth = ' 100 %'.length;
 const besideBar = 2 + labelWidth + 1 + percentWidth + 2;
 
-/**
- * A run as lines of a terminal, none wider than it: overall progress, then rows, batches, results and
- * credits, each once there is something to show.
- */
+/** A run as lines of a terminal, none wider: progress, then rows, batches, results and credits once there are any. */
 export function progressLines(
   figures: RunFigures,
   form: ProgressForm,

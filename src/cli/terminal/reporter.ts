@@ -53,7 +53,6 @@ const doubtOf: Readonly<Partial<Record<string, FieldsOf<'doubtful_column'>['doub
 
 export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
-  /** The terminal's environment. @default none */
   readonly env?: NodeJS.ProcessEnv;
 }
 

@@ -23,7 +23,6 @@ const ranks = {
   split: -1,
 } as const satisfies Record<BatchState['stage'], number>;
 
-/** The stages of a run as a person sees them. */
 export const runStages = [
   'reading',
   'uploading',

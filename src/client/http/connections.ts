@@ -6,7 +6,6 @@ import type { Socket } from 'node:net';
 import type { buildConnector as Connecting, Dispatcher } from 'undici';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 
-/** Connections of one client, and their end. */
 interface ClosableDispatcher {
   readonly dispatcher: Dispatcher;
   /** Ends all connections, those that are only being made included. */

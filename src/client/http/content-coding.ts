@@ -22,11 +22,7 @@ const decoders: Readonly<Record<string, (() => Decoder) | undefined>> = {
 /** An export unpacks to 40 to 120 times its bytes, a bomb to thousands of times. */
 const mostRatio = 1000;
 
-/**
- * The answer with its body unpacked, if it is packed in a way that is known.
- *
- * @param freeBytes so many bytes may unpack from however few
- */
+/** The answer with its body unpacked, if its packing is known. @param freeBytes may unpack from however few */
 export function unpacked(request: WireRequest, answer: WireAnswer, freeBytes: number): WireAnswer {
   const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? '';
   const create = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;

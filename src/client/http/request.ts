@@ -36,7 +36,6 @@ export interface WireRequest {
   readonly body: string | (() => AsyncGenerator<Uint8Array, void, undefined>) | undefined;
 }
 
-/** What every request of one client has in common. */
 export interface WireSettings {
   readonly base: BaseUrl;
   readonly hasKey: boolean;

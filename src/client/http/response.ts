@@ -16,7 +16,6 @@ import {
 import type { WireAnswer } from './exchange.js';
 import type { WireRequest } from './request.js';
 
-/** More of an error's body is not read. */
 const maxErrorBytes = 64 * 1024;
 
 const mostDepth = 64;
@@ -178,11 +177,7 @@ export interface ExportAnswer {
   readonly contentType: string;
 }
 
-/**
- * Checks the beginning of an export; its body is the caller's.
- *
- * @throws ContractError when it is not a whole, uncompressed answer
- */
+/** Checks the beginning of an export. @throws ContractError when it is not a whole, uncompressed answer */
 export function readExport(
   request: WireRequest,
   answer: WireAnswer,
@@ -253,7 +248,6 @@ function codeOfStatus(status: number, operation: string): ErrorCodes['ApiError']
   return codes[status] ?? 'unexpected_status';
 }
 
-/** Makes an error of ours from an answer that says no. */
 export function toApiError(answer: {
   readonly subject: string;
   readonly operation: string;

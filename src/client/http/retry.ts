@@ -15,7 +15,6 @@ const bounds = { firstMs: 500, longestMs: 30_000 };
  */
 const mostInvalidAnswers = 3;
 
-/** A failed attempt, and what is known of those before it. */
 export interface Failure {
   readonly error: unknown;
   /** Whether asking twice does what asking once does (the table of operations). */
@@ -31,7 +30,6 @@ export interface Failure {
   /** Time since the first failed attempt, in milliseconds. */
   readonly failingForMs: number;
   readonly giveUpAfterMs: number;
-  /** Most attempts after the first. */
   readonly maxRetries: number;
   /** How long the call may still take, in milliseconds. */
   readonly leftMs: number;
@@ -55,10 +53,7 @@ export function judgeFailure(failure: Failure, random: () => number): Verdict {
   return { do: 'repeat', waitMs: Math.min(waitMs, leftMs) };
 }
 
-/**
- * Whether an answer may pass. Once the service has answered as it should, the base URL is right, and a redirect
- * is a proxy's.
- */
+/** Whether an answer may pass. Once the service has answered rightly, the URL is right, and a redirect is a proxy's. */
 export function isPassing({ status, code }: ApiError, hasAnswered: boolean): boolean {
   return isServiceFailure(status) || (hasAnswered && code === 'redirected');
 }

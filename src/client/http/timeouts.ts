@@ -53,10 +53,7 @@ export class Watchdog {
     this.#release = undefined;
   }
 
-  /**
-   * At most one timer: a restarted limit leaves it running, and a timer that fires too early is set again for
-   * the rest.
-   */
+  /** At most one timer: a restarted limit leaves it running, and one that fires too early is set again for the rest. */
   #watch(): void {
     if (this.#isStopped) return;
     const now = this.#clock.now();

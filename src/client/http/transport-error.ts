@@ -5,7 +5,6 @@ import type { Awaiting } from './timeouts.js';
 
 /** What is known of a request whose answer did not come, or not whole. */
 interface FailedRequest {
-  /** What the request is about, for messages. */
   readonly subject: string;
   readonly operation: OperationName;
   /** Whether the request was handed to a connection: before that, nothing was sent. */
@@ -138,10 +137,7 @@ function textOf(error: Error): string {
   return inner.map((each) => (each instanceof Error ? each.message : '')).join('; ');
 }
 
-/**
- * Reduces a foreign error to name, code and message. Transport errors may hold sockets, request headers and
- * parts of answers, and with them the key.
- */
+/** Reduces a foreign error to name, code and message: it may hold headers and parts of answers, and the key in them. */
 export function plainCause(error: unknown, redact: (text: string) => string): Error {
   if (!(error instanceof Error)) return new Error(redact(String(error)));
   const cause = new Error(redact(textOf(error)));

@@ -68,7 +68,6 @@ export class AdaptiveRate {
     this.#taken += 1;
   }
 
-  /** A request that was under way at a refusal was accepted. */
   spared(): void {
     this.#spared += 1;
     this.#plan();

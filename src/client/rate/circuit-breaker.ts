@@ -116,10 +116,7 @@ export class GiveUpPolicy {
     return Math.max(0, Math.floor((this.#failing?.at ?? now) + staleMs - now) + 1);
   }
 
-  /**
-   * A machine that slept has not seen whether the service was reachable: nothing else waits that long between
-   * two requests.
-   */
+  /** A machine that slept has not seen whether the service was there: nothing else waits so long between two requests. */
   #hasRested(now: number): boolean {
     const failedAt = this.#failing?.at ?? now;
     return now - failedAt > this.#giveUpAfterMs + longestStaleMs;

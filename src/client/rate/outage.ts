@@ -37,7 +37,6 @@ export class OutageWatch {
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
-  /** How often the wait was reported. */
   #reports = 0;
   /** All short pauses so far, and the end of the latest. */
   #slowedMs = 0;

@@ -15,7 +15,6 @@ export interface Turn extends Waiter {
   readonly sent?: 'no' | 'unknown' | undefined;
 }
 
-/** What a finished attempt shows about the service. */
 export type Outcome =
   /** The service works, whether or not it did what was asked. */
   | { readonly kind: 'answered'; readonly limits?: RateLimit | undefined }
@@ -36,7 +35,6 @@ export interface Permit {
 }
 
 interface RequestSchedulerOptions {
-  /** Where the service is, for messages. */
   readonly origin: string;
   readonly clock: Clock;
   readonly random: () => number;
@@ -52,10 +50,7 @@ interface Waiting extends Turn {
   refuse(error: unknown): void;
 }
 
-/**
- * Schedules the requests of a client: bounded concurrency, urgent ones first, none during a pause, one at a
- * time during an outage.
- */
+/** Schedules a client's requests: bounded concurrency, urgent ones first, none in a pause, one at a time in an outage. */
 export class RequestScheduler {
   readonly #origin: string;
   readonly #clock: Clock;

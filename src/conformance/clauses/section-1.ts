@@ -2,7 +2,6 @@ import { type Clause, free, notObservable, read, spend } from '../clause.js';
 import { type VerifiedBatch, unitAnswer } from '../subject.js';
 import { verificationTypes, expectTaken, objectOf, expectThat } from '../expected.js';
 
-/** What the service does (spec 1). */
 export const section1: readonly Clause[] = [
   free('1.1', 'verifies two kinds of data, email and phone', async (subject) => {
     for (const type of verificationTypes) {

@@ -31,7 +31,6 @@ export type NotSubmittedReason = (typeof notSubmittedReasons)[number];
 /** The result of a cell: a batch line with its lookup key, or the reason why not. */
 export type AddressLine =
   | {
-      /** As it is sent. */
       readonly line: string;
       /** Equal for two cells of a batch group exactly when they hold the same address. */
       readonly key: string;
@@ -142,10 +141,7 @@ export interface BatchGroup {
   readonly country: CountryCode;
 }
 
-/**
- * A group's number in the hashes of its addresses. It is the same in every run and every version: a
- * history finds its addresses by it.
- */
+/** A group's number in the hashes of its addresses, the same in every version: a history finds its addresses by it. */
 export function groupNumber({ type, country }: BatchGroup): number {
   const letters = (country.charCodeAt(0) << 8) | country.charCodeAt(1);
   return type === 'email' ? letters : letters | 0x1_0000;

@@ -147,11 +147,7 @@ const between = {
   phone: /[;,|\r\n]|:::|\s\/\s|\s(?=\+)/,
 };
 
-/**
- * The addresses in a cell of several, if each part looks like a complete one.
- *
- * @returns `undefined` for any other cell
- */
+/** The addresses in a cell of several, if each part looks complete. @returns `undefined` for any other cell */
 export function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
   if (typeof cell !== 'string') return undefined;
   const trimmed = trimCell(cell);

@@ -33,10 +33,7 @@ interface BatchPart {
   readonly of: number;
 }
 
-/**
- * Identifies a batch or a part in its run: `000007`, or `000007.25001-50000` for these lines of it. Used in
- * names of uploads and files.
- */
+/** Identifies a batch or part in names of uploads and files: `000007`, or `000007.25001-50000` for these lines of it. */
 export function batchLabel({ id, addresses, part }: BatchLines): string {
   const number = String(id + 1).padStart(6, '0');
   return part ? `${number}.${part.start + 1}-${part.start + addresses}` : number;
@@ -176,10 +173,7 @@ async function* stretch(
   }
 }
 
-/**
- * A uuid for comparison: a service may write it in capitals in one answer and not in another. Requests use it
- * as it was first given.
- */
+/** A uuid for comparison: a service may write it in capitals now and then. Requests use it as first given. */
 export function uuidKey(uuid: string): string {
   return uuid.toLowerCase();
 }

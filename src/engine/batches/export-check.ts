@@ -13,7 +13,6 @@ export interface ExportTally {
 }
 
 export interface CollectedExport extends ExportTally {
-  /** Stores its results once the export is accepted. */
   keep(): Promise<void> | void;
 }
 

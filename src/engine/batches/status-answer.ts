@@ -69,11 +69,7 @@ function charge(spent: number, net: number): Charge {
   return { spent, refunded: spent - net, net };
 }
 
-/**
- * How many addresses were verified, by a status answer: the credits charged, or the well-formed lines.
- *
- * @returns `null` where it gives neither
- */
+/** How many addresses were verified: the credits charged, or the well-formed lines; `null` where neither is given. */
 export function countVerified(
   type: VerificationType,
   answer: { readonly status: string },
@@ -156,10 +152,7 @@ const withParameters = z.looseObject({ parameters: answerShape.optional().catch(
 /** A service may count the end of the file as one more line. */
 const mostLinesMore = 1;
 
-/**
- * Searches an answer for a sign that it is about another upload; a missing field is no sign. Only the list of
- * batches settles whose a uuid is.
- */
+/** Searches an answer for a sign that it is about another upload; only the list of batches settles whose a uuid is. */
 export function signOfAnother(
   answer: { readonly status: string },
   {

@@ -38,11 +38,7 @@ export function fieldPlace(type: VerificationType, field: string): number {
   return fields.indexOf(field);
 }
 
-/**
- * The columns that a verified column adds, in order; each name begins with `<prefix>_`.
- *
- * @param fields some of {@link addedFields}
- */
+/** The columns that a verified column adds, in order, as `<prefix>_…`. @param fields some of {@link addedFields} */
 export function addedColumns(
   type: VerificationType,
   prefix: string,
@@ -117,7 +113,6 @@ export function wantsOrigin({ columns = [], provenance = false }: FieldOptions):
   return provenance || columns.some((field) => ofOutcome.includes(field));
 }
 
-/** Checks the chosen fields, before anything is read. @param types the verified types */
 export function checkFields(types: ReadonlySet<VerificationType>, options: FieldOptions): void {
   const { columns, suggest = false } = options;
   if (suggest && !types.has('email')) {

@@ -80,7 +80,6 @@ export interface ColumnLayout {
   readonly withOrigin: boolean;
 }
 
-/** Finds the columns in a header. @param input the header's owner in messages */
 export function layOutColumns(
   header: readonly string[],
   options: ColumnOptions,
@@ -198,7 +197,6 @@ export function freePrefix(
   }
 }
 
-/** @param otherPrefix the option that sets a free prefix */
 function checkAdded(
   { header, input }: { readonly header: readonly string[]; readonly input: string },
   added: readonly (readonly AddedColumn[])[],

@@ -93,7 +93,6 @@ export function ambiguousCountryOf({
   return first[1] >= Math.min(ambiguous, mostOfCountries) * nearlyAll ? first[0] : undefined;
 }
 
-/** @param digits with a calling code, without its `+` */
 function countryOfDigits(digits: string): string | undefined {
   const family = familyOf(digits);
   const { exact, main } = family?.countriesOf(digits.slice(family.callingCode.length)) ?? {};
@@ -119,10 +118,7 @@ export interface ForeignNumbers {
 
 /** Fewer are a few people abroad. */
 const leastCells = 5;
-/**
- * Shares of the numbers with a calling code, and of all: lists of national numbers write a + for those
- * abroad.
- */
+/** Shares of the numbers with a calling code, and of all: lists of national numbers write a + for those abroad. */
 const leastOfCodes = 0.1;
 const leastOfAll = 0.05;
 const mostCountries = 10;
@@ -147,7 +143,6 @@ class CallingCodeTally {
       this.addNumber(line, hasCallingCode(cell));
   }
 
-  /** @param number in E.164 */
   addNumber(number: string, hasCode: boolean): void {
     if (number.startsWith(this.#code)) this.addDomestic(hasCode);
     else this.#addForeign(number.slice(1));

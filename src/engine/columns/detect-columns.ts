@@ -103,11 +103,7 @@ const mostExamples = 3;
 /** Each is compared with the names of all countries. */
 const mostGuesses = 20;
 
-/**
- * Detects a list's columns by their names and first cells; pure.
- *
- * @param lists the first values of cells that are lists, of rows with such cells
- */
+/** Detects a list's columns by their names and first cells; pure. @param lists the first values of cells that are lists */
 export function judgeColumns(
   header: readonly string[],
   rows: readonly (readonly CellText[])[],

@@ -182,10 +182,7 @@ class Drive {
     return event;
   }
 
-  /**
-   * A request that an abort kept from being sent was never made: its upload is not searched, and may be
-   * deleted.
-   */
+  /** A request that an abort kept from being sent was never made: its upload is not searched, and may be deleted. */
   async #noteUnsent(step: RequestStep): Promise<void> {
     if (!this.#options.signal.aborted || this.#requests.sent !== 'no') return;
     if (step !== 'upload' && step !== 'launch') return;

@@ -16,10 +16,7 @@ import type { BatchEvent } from '../batches/transitions.js';
 
 export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
 
-/**
- * The event that a failed request is for its batch; `undefined` where the batch cannot continue. Not for the
- * reason of an abort.
- */
+/** The event that a failed request is for its batch; `undefined` where that cannot continue. Not for an abort's reason. */
 export function classifyError(step: RequestStep, error: unknown): BatchEvent | undefined {
   switch (step) {
     case 'upload':
@@ -113,11 +110,7 @@ const givenUp: Readonly<Partial<Record<Stage, string>>> = {
   done: 'the fetching of its results',
 };
 
-/**
- * The error of a reached bound: the service answers, but never as it should.
- *
- * @param forMs how long the step has failed. @default too often
- */
+/** The error of a bound: the service answers, but never as it should. @param forMs how long. @default too often */
 export function givenUpError(
   { called, stage, trouble }: StoppedBatch,
   forMs?: number,

@@ -37,10 +37,7 @@ interface PoolPorts extends LaunchPorts {
   /** Called when another process may have the batch. */
   claimRevoked?(batch: Batch): void;
   onNotice?: OnNotice | undefined;
-  /**
-   * Called when there may be room for another batch, when nothing is under way any more, or when the pool has
-   * stopped.
-   */
+  /** Called when there may be room for another batch, when nothing is under way, or when the pool has stopped. */
   freed?(): void;
   /** How many batches may still be added. @default any number */
   claimable?(): number;
@@ -52,7 +49,6 @@ interface BatchPoolOptions {
   readonly settings: DriveSettings;
   /** What the names of its batches begin with. @default by the settings */
   readonly namePrefix?: string;
-  /** The run's account. @default the first key's */
   readonly account?: KnownAccount | undefined;
   /** Whether finished batches stay on the service. @default false */
   readonly keepsBatches?: boolean;
@@ -82,7 +78,6 @@ export class BatchPool {
   readonly #waiting: BatchQueues;
   #inHand = 0;
   #onService = 0;
-  /** By label: uuids of batches in hand. */
   readonly #uuidsInHand = new Map<string, string>();
   /** Labels of those that the service verifies, or has verified. */
   readonly #running = new Set<string>();
@@ -170,11 +165,7 @@ export class BatchPool {
     return this.#inHand + this.#waiting.size <= this.#places;
   }
 
-  /**
-   * Takes up a batch or a part where an earlier process left it.
-   *
-   * @throws ContractError `broken_contract` when its uuid belongs to another upload
-   */
+  /** Takes up a batch or part from an earlier process. @throws ContractError when its uuid belongs to another upload */
   recall(batch: Batch, state: BatchState, name: string): void {
     const { uuid } = { uuid: undefined, ...state };
     if (uuid !== undefined) this.#options.uuids.mustTake(uuid, name, isAtEnd(state));

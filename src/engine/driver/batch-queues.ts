@@ -4,10 +4,7 @@ import type { Batch } from '../batches/batch.js';
 /** The next one is the last: removing it from a million moves none. */
 type Queue = Batch[];
 
-/**
- * Batches that wait for a place, in the order in which they were added. Launched ones come first: their cost
- * may free credits for others.
- */
+/** Batches that wait for a place, in order. Launched ones come first: their cost may free credits for others. */
 export class BatchQueues {
   readonly #isShortOf: (type: VerificationType) => boolean;
   #launched: Queue = [];

@@ -31,10 +31,7 @@ import type { ExportOpener } from '../plan/result-join.js';
 export interface LaunchPorts {
   /** Whether a batch is left to the service once it is being verified. @default false */
   leavesLaunched?(): boolean;
-  /**
-   * Called before each launch: gives another upload of the batch that another process made or launched.
-   * @default there is no other process
-   */
+  /** Called before each launch: gives an upload of the batch that another process made. @default there is no other */
   checkBeforeLaunch?(batch: Batch, state: BatchState): Promise<BatchState>;
 }
 
@@ -59,34 +56,21 @@ export interface DrivePorts extends LaunchPorts {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /**
-   * Called and awaited before each step with an effect and after each answer; in a durable run it returns
-   * once the state is on disk.
-   */
+  /** Awaited before each step with an effect and after each answer; in a durable run, until the state is on disk. */
   record(progress: BatchProgress): Promise<void> | void;
-  /**
-   * Reads the whole export of a finished batch.
-   *
-   * @throws ContractError, TransportError for an incomplete export, which is fetched again
-   */
+  /** Reads a whole export. @throws ContractError, TransportError for an incomplete one, which is fetched again */
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
   onUnknownStatus(status: string, name: string): void;
   /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
   onOddStatus(fact: OddFact, name: string): void;
   inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer>;
-  /**
-   * Called once: when the batch has passed preparation, or has ended before. Not when it was too large, which
-   * says nothing about the others.
-   */
+  /** Called once: when the batch is prepared, or has ended before; not when too large, which says nothing of others. */
   onPrepared?(): void;
   /** Called at once with what stops the run: recording it may have to wait. */
   onFatal?(error: unknown): void;
 }
 
-/**
- * How long a sent request may still be answered when the run is stopped: then no launch is in doubt, and an
- * upload has a uuid and can be deleted.
- */
+/** How long a sent request may still be answered at a stop: so no launch is in doubt, and uploads can be deleted. */
 const graceMs = 5000;
 
 export class BatchRequests {

@@ -143,7 +143,6 @@ async function collectAll(
   if (stopped) throw stopped.error;
 }
 
-/** Its launch was requested, with an unknown result. */
 function leftAt(uuid: string): BatchState {
   const tries = { attempt: 1, fresh: 0, uploads: 0, misses: 0, prepares: 0, launches: 0 };
   return { stage: 'launching', uuid, isFound: false, ...tries, answeredError: false, doubt: true };
@@ -193,10 +192,7 @@ interface NotedStream extends DriveSettings {
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
 }
 
-/**
- * A stream's launches in a history: what a stream or a kill leaves behind, the next stream with that history
- * collects before it sends anything.
- */
+/** A stream's launches in a history: the next stream with it collects first what this one, or a kill, leaves behind. */
 export class LaunchNotes {
   readonly #options: NotedStream;
   readonly #stop = new AbortController();

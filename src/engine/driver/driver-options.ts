@@ -238,7 +238,6 @@ export const defaults = {
   batchName: 'sluice',
 } as const;
 
-/** What the names of a run's batches begin with. */
 export function namePrefixOf({ batchName = defaults.batchName }: DriveSettings): string {
   return batchName;
 }

@@ -39,7 +39,6 @@ export class LaunchGate {
     this.#options = options;
   }
 
-  /** Why launches are refused; `undefined` while all are allowed. */
   get closedBy(): SluiceError | undefined {
     return this.#closedBy;
   }

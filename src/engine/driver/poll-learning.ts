@@ -80,10 +80,7 @@ class SizePace {
     this.nearest = nearest;
   }
 
-  /**
-   * While nothing is known: when the next poll shows something new. The first batch there looks, and the
-   * others follow once one is found through.
-   */
+  /** When the next poll shows something new, while nothing is known: the first batch looks, the others follow it. */
   nextMs(guessMs: number, intervalMs: number): number {
     const { lookedMs } = this;
     if (lookedMs === 0) return Math.min(guessMs, intervalMs);
@@ -91,7 +88,6 @@ class SizePace {
     return Math.min(next, Math.max(longestTurnMs, intervalMs));
   }
 
-  /** Notes a look at a batch, this long after it entered the stage. */
   look(ms: number): void {
     if (ms <= this.lookedMs) return;
     this.lookedMs = ms;
@@ -186,7 +182,6 @@ export class StageTiming {
     this.#pace.look(afterMs);
   }
 
-  /** The batch was looked at, and is still in the stage. */
   miss(): void {
     this.#leave();
     if (this.#missedMs === 0 || this.#pace.upperMs === undefined) {

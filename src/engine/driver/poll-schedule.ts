@@ -73,16 +73,11 @@ export class PollSchedule {
     return this.#since + this.#options.stageDeadlineMs;
   }
 
-  /** Time until the deadline, in milliseconds; 0 once it has passed. */
   get leftMs(): number {
     return Math.max(0, this.#deadlineAt - this.#options.clock.now());
   }
 
-  /**
-   * Waits for the next poll, the last one at the deadline.
-   *
-   * @returns `false`, at once, when the deadline has passed
-   */
+  /** Waits for the next poll, the last one at the deadline. @returns `false`, at once, when the deadline has passed */
   async next(signal: AbortSignal): Promise<boolean> {
     if (this.leftMs === 0) return false;
     if (this.#polls > 0) this.#timing?.miss();
@@ -94,12 +89,7 @@ export class PollSchedule {
     return true;
   }
 
-  /**
-   * Sleeps until the next look, at the latest until the deadline. Other batches may bring it forward or put
-   * it off.
-   *
-   * @returns when it was due
-   */
+  /** Sleeps until the next look, or the deadline. Other batches may move it. @returns when it was due */
   async #sleep(signal: AbortSignal): Promise<number> {
     const { clock, random, pollIntervalMs: intervalMs } = this.#options;
     // For a timed batch, the first look is not a wait between two polls.
@@ -112,11 +102,7 @@ export class PollSchedule {
     }
   }
 
-  /**
-   * When to look; never within the interval after the last look.
-   *
-   * @param grownAt the time by the growing waits
-   */
+  /** When to look; never within the interval after the last look. @param grownAt the time by the growing waits */
   #lookAt(grownAt: number): number {
     const { pollIntervalMs } = this.#options;
     const timing = this.#timing;

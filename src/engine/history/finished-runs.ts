@@ -21,7 +21,6 @@ const mostCompared = 30;
 export class FinishedRuns {
   readonly #runs = new Map<string, KeptRun>();
 
-  /** @returns whether the frame is a run */
   take({ meta }: Frame): boolean {
     const parsed = runMeta.safeParse(meta);
     if (!parsed.success) return false;
@@ -51,10 +50,7 @@ export function runFrame(run: KeptRun): Frame {
   return { meta: { run }, entries: new Uint32Array() };
 }
 
-/**
- * Names that differ only in digits, such as dates, are of the same list. A query is kept as a hash: it may hold
- * addresses.
- */
+/** Names that differ only in digits, such as dates, are of one list. A query is hashed: it may hold addresses. */
 export function listOf({ name, decides = {} }: Source): string {
   const list = name.replaceAll(/\d+/g, '#');
   const query = decides['query']?.replaceAll(/\s+/g, ' ').replaceAll(/\b\d+/g, '#');

@@ -4,7 +4,6 @@ import { NumberList } from '../plan/address-book.js';
 import { type Outcome, readOutcomeKey } from '../results/outcome-table.js';
 import { entryWords, type Frame, maxFrameEntries } from './history-file.js';
 
-/** Collects entries into frames, each with its own outcomes and origins. */
 export class FrameBuilder {
   #words = new Uint32Array(1024 * entryWords);
   #length = 0;
@@ -85,10 +84,7 @@ const frameMeta = z.object({
   origins: z.array(z.tuple([z.string(), z.number().min(0).max(latestMs)])),
 });
 
-/**
- * Results by address, in memory: the hash and the numbers of an outcome and an origin, 33 bytes an address.
- * The latest entry of an address counts.
- */
+/** Results by address: its hash, and the numbers of an outcome and an origin, 33 bytes in all. The latest counts. */
 export class HistoryEntries {
   readonly #table: AddressTable;
   /** By the table's numbers. */
@@ -159,7 +155,6 @@ export class HistoryEntries {
     this.#table.forEach(visit);
   }
 
-  /** Adds the entries of a frame. @returns `false` when it is not a frame of entries */
   take({ meta, entries }: Frame): boolean {
     const parsed = frameMeta.safeParse(meta);
     if (!parsed.success) return false;

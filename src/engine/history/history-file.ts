@@ -191,11 +191,7 @@ function headFrame(meta: HistoryHead): Frame {
   return { meta, entries: new Uint32Array() };
 }
 
-/**
- * Reads the complete frames of a file; the partial rest of its last write is ignored.
- *
- * @returns the end of the last complete frame, and the file
- */
+/** Reads the complete frames of a file, not a torn last write. @returns the end of the last one, and the file */
 export async function readFrames(
   file: FileHandle,
   path: string,

@@ -19,7 +19,6 @@ export function historyKeyPath(path: string): string {
   return `${path}.key`;
 }
 
-/** Locks a history and reads its key; makes one for a new history. */
 export async function takeHistoryKey(
   files: FileSystem,
   path: string,

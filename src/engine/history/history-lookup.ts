@@ -4,7 +4,6 @@ import { type OutcomeTable, type Verdict, verdictOf } from '../results/outcome-t
 import type { HistoryEntries } from './history-entries.js';
 import { isFresh, type KnownAge } from './history-options.js';
 
-/** Looks up keys of outcomes, each once; `undefined` for those that are not kept. */
 export function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => string | undefined {
   const keys = new Map<number, string | undefined>();
   return (outcome) => {

@@ -11,10 +11,7 @@ export type MaxAgeDays = number | Readonly<Partial<Record<Verdict, number>>>;
 /** Less than a day: a nightly job asks again for last night's unknowns. */
 const longestUnknownDays = 20 / 24;
 
-/**
- * Ages by verdict where one number is given: an `unknown` is never kept longer than 20 hours unless its own
- * age says so.
- */
+/** Ages by verdict where one number is given: an `unknown` is kept for 20 hours at most, unless its own age is given. */
 export function maxAgesOf(days = 30): Readonly<Record<Verdict, number>> {
   const unknown = Math.min(days, longestUnknownDays);
   return { valid: days, wrong: days, unknown, none: days };

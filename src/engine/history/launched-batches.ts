@@ -81,7 +81,6 @@ export class LaunchedBatches {
     this.#gone.add(owner);
   }
 
-  /** Gives batches without an owner to this one, those that it wants. */
   takeOver(owner: object, isWanted: (batch: LaunchedBatch) => boolean): readonly LaunchedBatch[] {
     const wanted = [...this.#batches].flatMap(([batchUuid, { note }]) => {
       const batch = {

@@ -63,7 +63,6 @@ export async function isAtWork(
   }
 }
 
-/** What a history knows of shared runs. */
 interface RunHistory {
   readonly path: string;
   readonly seed: Uint8Array;
@@ -131,11 +130,7 @@ export async function noteStopped(
   return atWork;
 }
 
-/**
- * The same for a stream, which knows no address before it comes.
- *
- * @throws StateError `state_locked` while processes of a shared run are at work
- */
+/** The same for a stream. @throws StateError `state_locked` while processes of a shared run are at work */
 export async function noteBeforeStream(
   history: RunHistory,
   client: VerificationService,
@@ -190,7 +185,6 @@ export class AddressesAtWork {
     if (this.#table.findHashed(hash) !== -1) this.#count += 1;
   }
 
-  /** @throws StateError `state_locked` where some were noted */
   refuse(): void {
     if (this.#count === 0) return;
     throw new StateError(

@@ -11,7 +11,6 @@ import { hashFrames } from './launched-batches.js';
 const identity = z.object({
   /** The run's, in the names of its uploads. */
   id: z.string(),
-  /** Its name, for messages. */
   run: z.string(),
   /** Fingerprint of its key under the history's seed. */
   account: z.string(),

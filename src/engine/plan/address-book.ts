@@ -1,9 +1,6 @@
 import { AddressTable, shardCount } from '../../platform/hashing/address-table.js';
 
-/**
- * A cell's reference to its outcome: the number of its address, or, with the highest bit set, the outcome
- * itself where the service is not needed.
- */
+/** A cell's reference to its outcome: its address's number, or, with the highest bit set, the outcome itself. */
 export type Ticket = number;
 
 const settledBit = 0x8000_0000;
@@ -23,10 +20,7 @@ export function settledOutcome(ticket: Ticket): number | undefined {
   return ticket >= settledBit ? ticket - settledBit : undefined;
 }
 
-/**
- * The unique addresses of a run: each has a number, belongs to one batch, and gets one outcome. A few tens of
- * bytes for each, without the address itself.
- */
+/** The unique addresses of a run: each has a number, one batch and one outcome. Tens of bytes each, without the address. */
 export class AddressBook {
   /**
    * Hashes and numbers addresses: a new one gets the number `size`, and must be assigned to a batch or an
@@ -126,10 +120,7 @@ const firstLength = 256;
 /** This many numbers are compared one by one before a native search is worth the call. */
 const near = 16;
 
-/**
- * A list of unsigned 32-bit numbers, four bytes each. From its first full segment on it grows without
- * copying.
- */
+/** A list of unsigned 32-bit numbers, four bytes each. From its first full segment on it grows without copying. */
 export class NumberList {
   readonly #segments: Uint32Array[] = [];
   #length = 0;

@@ -31,10 +31,7 @@ interface OpenBatch {
   checksum: number;
 }
 
-/**
- * Collects unique addresses into one open batch for each batch group and closes it at the limit. Batches are numbered
- * in the order in which they are opened.
- */
+/** Collects unique addresses into one open batch a group, and closes it at the limit; numbered in order of opening. */
 export class BatchCutter {
   readonly #batchSize: number;
   readonly #storage: BatchStorage;

@@ -75,11 +75,7 @@ export interface DoubtOptions {
     | undefined;
 }
 
-/**
- * The doubtful columns of a plan.
- *
- * @throws ConfigurationError `column_of_lists` where most cells of one are lists: none of them can be sent
- */
+/** The doubtful columns of a plan. @throws ConfigurationError `column_of_lists` where most cells of one are lists */
 export function doubtfulColumns(plan: Plan, history?: ResultHistory): readonly DoubtfulColumn[] {
   const ofLists = plan.layout.columns.find((_, index) => {
     const { filled, lists } = plan.planner.cells.profiles[index] ?? { filled: 0, lists: 0 };

@@ -16,7 +16,6 @@ interface NumberedCellsParts {
   readonly windowCells: number;
 }
 
-/** Walks through the cells in list order and numbers each. */
 export class DedupMerge {
   readonly #parts: NumberedCellsParts;
   readonly #pieces: AsyncGenerator<Buffer>;
@@ -55,7 +54,6 @@ export class DedupMerge {
     await this.#pieces.return(undefined);
   }
 
-  /** The number of the next cell, whose line is available. */
   #number(): number {
     const { known, windowCells, place } = this.#parts;
     const bytes = this.#piece;
@@ -95,10 +93,7 @@ export class DedupMerge {
 const blockBits = 9;
 const wordBits = 5;
 
-/**
- * The cells of a list that are the first with their address, as bits, and their numbers: the count of first
- * cells before them. Cells come in order.
- */
+/** The cells of a list, in order, that are the first with their address, as bits; their number is the count before them. */
 export class FirstCells {
   readonly #bits: Uint32Array;
   /** By block of cells: how many first cells precede it. */

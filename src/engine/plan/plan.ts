@@ -32,7 +32,6 @@ interface PlanSettings extends CountryOptions {
   readonly recall?: ((outcomes: OutcomeTable) => Recall) | undefined;
 }
 
-/** Rows to addresses to batches, and results back to rows: everything that does not wait. */
 export class Plan {
   readonly layout: ColumnLayout;
   readonly outcomes = new OutcomeTable();
@@ -75,11 +74,7 @@ export class Plan {
     this.join = new ResultJoin({ book: this.book, outcomes: this.outcomes });
   }
 
-  /**
-   * Gives every address of a finished batch its outcome, and stores the results in the history.
-   *
-   * @throws as `ResultJoin.settle` does; what the history throws
-   */
+  /** Gives every address of a finished batch its outcome, and stores the results in the history. */
   async settle(
     batch: Batch,
     ending: BatchEnding,
@@ -208,11 +203,7 @@ interface CountryOfAllRows {
   readonly country: {};
 }
 
-/**
- * Checks the countries before anything is read.
- *
- * @throws ConfigurationError `invalid_option`, `country_missing`
- */
+/** Checks the countries before anything is read. @throws ConfigurationError `invalid_option`, `country_missing` */
 export function checkCountries(options: CountryOptions & ColumnOptions): void {
   const country = readCountry(options.country);
   const emailCountry = readCountry(options.emailCountry);

@@ -31,10 +31,7 @@ interface PlanCounts {
 /** So many show whether a history has a list under another country. */
 const sampledAddresses = 50;
 
-/**
- * Turns rows into tickets and batches: each cell becomes a ticket, each new address goes into its group's
- * open batch.
- */
+/** Turns rows into tickets and batches: each cell becomes a ticket, each new address a line in its group's open batch. */
 export class Planner {
   readonly cells: CellReader;
   readonly #width: number;
@@ -75,12 +72,7 @@ export class Planner {
     this.emailsOfCountries = isByRow ? new EmailsOfCountries() : undefined;
   }
 
-  /**
-   * Plans all rows of a chunk.
-   *
-   * @param now opening time of new batches
-   * @returns one ticket for each verified column of each row, row after row
-   */
+  /** Plans all rows of a chunk. @param now opening time of new batches @returns a ticket for each cell, row after row */
   plan(chunk: RowChunk, now: number): Uint32Array {
     const width = this.#width;
     const tickets = new Uint32Array(chunk.length * width);
@@ -136,7 +128,6 @@ export class Planner {
     return number;
   }
 
-  /** Places the new address that was hashed last. */
   #place(numbered: NumberedGroup, line: string | LineBytes, now: number): void {
     const { group, number } = numbered;
     const counts = this.#countsOf(numbered);

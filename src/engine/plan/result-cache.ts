@@ -125,11 +125,7 @@ export interface ResultHistory {
   noteStopped?(client: VerificationService, settings: LookSettings): Promise<void> | undefined;
 }
 
-/**
- * Refuses a history of another service, and a closed one: paid results must find their place.
- *
- * @param service omitted where the client does not give it
- */
+/** Refuses a history of another service, and a closed one. @param service omitted where the client does not give it */
 export function checkHistoryService(history: ResultHistory | undefined, service?: string): void {
   if (!history) return;
   if (history.isClosed === true) {

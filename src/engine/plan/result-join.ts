@@ -112,7 +112,6 @@ export class ResultJoin {
     };
   }
 
-  /** Marks the addresses of an unfinished batch as not finished. */
   settleUnfinished(batch: Batch): void {
     if (this.#book.isSettled(batch.id)) return;
     this.#book.settle(batch.id, this.#outcomes.idOf('failed', 'not_finished'));
@@ -185,10 +184,7 @@ export class ResultJoin {
   }
 }
 
-/**
- * The addresses of a batch group that an exported key may stand for, by a function that finds a number by its
- * key.
- */
+/** The addresses of a batch group that an exported key may stand for, by a function that finds a number by its key. */
 export function candidatesBy(
   { type, country }: BatchGroup,
   find: (key: string) => number,
@@ -212,10 +208,7 @@ function placeOf(number: number, among: Uint32Array): number {
   return from;
 }
 
-/**
- * Finds the numbers of a batch's addresses by its lines alone, where no table has them any more. Keys are
- * compared by a hash with its own seed, as in tables.
- */
+/** Finds the numbers of a batch's addresses by its lines alone, by hashes with their own seed, where no table is left. */
 async function findByLines(batch: Batch, numbers: Uint32Array): Promise<(key: string) => number> {
   const group = groupNumber(batch.group);
   const seed = randomBytes(32);

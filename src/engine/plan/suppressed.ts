@@ -17,20 +17,14 @@ import type { VerificationType } from '../../contract/enums.js';
 /** The kind of a cell in a list of suppressed addresses. */
 type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
 
-/**
- * Kinds of keys, by their numbers in the hashes: an address is suppressed in every country, national digits
- * are not.
- */
+/** Kinds of keys in the hashes of addresses: an address is suppressed in every country, national digits are not. */
 const kinds = { email: 1, domain: 2, phone: 3, national: 4 };
 
 /** Prefixes of a national number within its country. */
 const trunkPrefixes = ['', '0', '8', '1', '06'];
 
 const atSign = 0x40;
-/**
- * Characters beside an address that is not alone in its cell, and that no domain contains; also a dot at the
- * end.
- */
+/** Characters beside an address that is not alone in its cell, and that no domain contains; also a dot at the end. */
 const beside = /[\s<>:;()",]|\.$/;
 const besideBytes: ReadonlySet<number> = new Set(Buffer.from('<>:;()'));
 const dot = 0x2e;
@@ -53,10 +47,7 @@ export function isDomain(cell: CellText): boolean {
   return typeof cell === 'string' && domainIn(trimCell(cell)) !== undefined;
 }
 
-/**
- * Addresses and domains that are never sent. Holds only hashes of their normal forms, some tens of bytes
- * each.
- */
+/** Addresses and domains that are never sent. Holds only hashes of their normal forms, some tens of bytes each. */
 export class Suppressed {
   readonly #country: CountryCode | undefined;
   readonly #hash: KeyHash;
@@ -93,12 +84,7 @@ export class Suppressed {
     return 'phone';
   }
 
-  /**
-   * Whether an address or its domain is suppressed, also where it is written with a name, as a link, or
-   * beside others.
-   *
-   * @param key normalised
-   */
+  /** Whether an address or its domain is suppressed, in whatever writing. @param key normalised */
   has(type: VerificationType, key: string): boolean {
     if (this.#has(type, key)) return true;
     if (type === 'phone' || !beside.test(key)) return false;

@@ -251,10 +251,7 @@ class ExportParser {
     else this.#unwanted += 1;
   }
 
-  /**
-   * A record's own address where it differs from its key by a byte. It mostly begins where the previous one's
-   * did.
-   */
+  /** A record's own address where it differs from its key by a byte. It mostly begins where the previous one's did. */
   #otherAddress(
     bytes: Buffer,
     keyStart: number,
@@ -273,7 +270,6 @@ class ExportParser {
     return memberAddress === bytes.toString('latin1', keyStart, keyEnd) ? undefined : memberAddress;
   }
 
-  /** @param record valid JSON */
   #memberAddress(record: Buffer): string | undefined {
     const range = findTextMember(record, this.#memberName);
     if (!range) return undefined;
@@ -353,10 +349,7 @@ export async function readExport(
   return parser.end();
 }
 
-/**
- * The likely next keys of an export: services write results in the order of submission. A key identical to
- * one of them needs no search.
- */
+/** The likely next keys of an export, in the order of submission: a key identical to one needs no search. */
 export interface ExpectedKeys {
   /** Called before that many bytes of the export are read; once it resolves, the keys in them are available. */
   prepare(bytes: number): Promise<void> | undefined;

@@ -24,10 +24,7 @@ export interface LineResults {
 
 /** The submitted addresses of a batch, as needed to join its export. */
 export interface BatchAddresses {
-  /**
-   * The address of this batch that a normalised key stands for: its number, -1 for none, or several numbers
-   * when it is ambiguous.
-   */
+  /** The number of the address that a normalised key stands for; -1 for none, several when it is ambiguous. */
   candidates(exportedKey: string): Candidates;
   /** The likely keys of the export, in order. @default none */
   expected?(): ExpectedKeys;

@@ -64,10 +64,7 @@ export interface Origin {
 /** Slots of recently used outcomes. A run has a few dozen; with many more, memory stays flat. */
 const recentSlots = 1024;
 
-/**
- * The three flags identify a record. Its other fields are read leniently: a paid result is not dropped for a
- * missing or new field.
- */
+/** The three flags identify a record. Others are read leniently: a paid result is not dropped for a missing field. */
 const flags = ['valid', 'wrong', 'unknown'] as const;
 
 /** Whether a value is a record. Own properties only: a prototype's were not sent. */

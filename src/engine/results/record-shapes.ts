@@ -59,12 +59,7 @@ export class RecordShapes {
     this.#ends = new Int32Array(recordFields[type].length);
   }
 
-  /**
-   * Reads the record that begins at `from`.
-   *
-   * @param view of the same bytes
-   * @returns the id of its outcome, or -1 when it must be parsed
-   */
+  /** Reads the record at `from`. @param view of the same bytes @returns its outcome's id; -1 when it must be parsed */
   read(bytes: Buffer, view: DataView, from: number, to: number): number {
     for (const shape of this.#shapes) {
       if (!this.#fits(shape, view, from, to)) continue;
@@ -268,12 +263,7 @@ export class KnownRecords {
     return this.#shapes.end;
   }
 
-  /**
-   * Reads a record of a known shape at `from`.
-   *
-   * @param view of the same bytes
-   * @returns the id of its outcome, or -1 when it must be parsed
-   */
+  /** Reads a record of a known shape. @param view of the same bytes @returns its outcome's id; -1 when it must be parsed */
   find(bytes: Buffer, view: DataView, from: number, to: number): number {
     const outcome = this.#shapes.read(bytes, view, from, to);
     // Results that occur once would only fill the memory.

@@ -111,11 +111,7 @@ export class RecordTemplates {
     return this.#bytes.toString('latin1', keysAt, end);
   }
 
-  /**
-   * Remembers a new record while there is room.
-   *
-   * @param record valid JSON, an object, without surrounding white space
-   */
+  /** Remembers a new record while there is room. @param record valid JSON, an object, without white space around it */
   add(record: Buffer, outcome: number): void {
     const at = this.#filled;
     const end = at + record.length + overheadBytes;

@@ -2,10 +2,7 @@ const firstCapacity = 1024;
 /** Marks a withdrawn outcome; ids stay below it. */
 const none = 0xffff_ffff;
 
-/**
- * Outcomes by address number, kept apart until their export is known to be complete. Each takes 8 to 32 bytes
- * in typed arrays, however large the numbers are.
- */
+/** Outcomes by address number until their export is known to be complete, in 8 to 32 bytes each. */
 export class StagedOutcomes {
   #numbers = new Uint32Array(firstCapacity);
   #outcomes = new Uint32Array(firstCapacity);

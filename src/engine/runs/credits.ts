@@ -56,10 +56,7 @@ export function budgetNotices(
   });
 }
 
-/**
- * Notices about an account with too few credits. It stops nothing: credits may be added while what fits is
- * verified.
- */
+/** Notices about too few credits. They stop nothing: credits may be added while what fits is verified. */
 export function balanceNotices(
   batches: readonly SizedBatch[],
   balance: CreditBalance,

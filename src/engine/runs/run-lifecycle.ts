@@ -130,11 +130,7 @@ export class RunLifecycle {
     }
   }
 
-  /**
-   * Reads the run's batches on the service, and the balance.
-   *
-   * @throws ConfigurationError when the run must not continue; as requests do
-   */
+  /** Reads the run's batches on the service, and the balance. @throws ConfigurationError when it must not continue */
   async #begin(
     client: Client,
     reconciliation: Reconciliation,

@@ -34,11 +34,7 @@ export function encodeResults({ lines, outcomes }: LineResults, table: OutcomeTa
   return bytes;
 }
 
-/**
- * Reads what {@link encodeResults} wrote; its outcomes get their ids in the table.
- *
- * @returns `undefined` when the bytes are damaged
- */
+/** Reads what {@link encodeResults} wrote, with ids of the table. @returns `undefined` for damaged bytes */
 export function decodeResults(bytes: Uint8Array, table: OutcomeTable): LineResults | undefined {
   if (bytes.length % wordBytes !== 0 || bytes.length < (headWords + 1) * wordBytes)
     return undefined;

@@ -120,7 +120,6 @@ export class JournalReplay {
     return this.#state;
   }
 
-  /** @returns the labels of changed batches and parts */
   apply(entries: readonly unknown[]): readonly string[] {
     const labels: string[] = [];
     for (const [index, value] of entries.entries()) {
@@ -220,7 +219,6 @@ function labelOf(entry: BatchEntry | PartEntry): string {
   return batchLabel({ id, addresses, part: { start, of: 0 } });
 }
 
-/** Whether a run may have launched something. */
 export function hasPaid({ batches }: JournaledBatches): boolean {
   return [...batches.values()].some(({ state }) => mayHaveLaunched(state));
 }

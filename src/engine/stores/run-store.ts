@@ -287,7 +287,6 @@ export class LocalRunClaims {
     this.#claims = new LocalClaims(ports.spent);
   }
 
-  /** @returns the newly claimed ones */
   claim(wanted: Iterable<Batch>): readonly RunClaim[] {
     return [...wanted]
       .filter((batch) => !this.#claimed.has(batchLabel(batch)))

@@ -17,7 +17,6 @@ export interface RunScratch {
   readonly recalledPath: string;
 }
 
-/** The scratch of one process, removed with it. */
 export interface PrivateScratch extends RunScratch {
   readonly remove: () => Promise<void>;
 }

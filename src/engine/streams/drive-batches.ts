@@ -269,10 +269,7 @@ export class DriveBatches extends PatientDuplex {
   }
 }
 
-/**
- * Fetches a whole export and keeps its bytes in memory: only the keys are examined; the records are read when
- * they are joined.
- */
+/** Fetches a whole export into memory: only keys are examined; records are read when they are joined. */
 export async function fetchExport(
   open: ExportOpener,
   batch: Batch,

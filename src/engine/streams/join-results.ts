@@ -122,10 +122,7 @@ class JoinResults extends PatientDuplex {
     this.#pushSettled();
   }
 
-  /**
-   * Paid results come out before the error: also of rows with another address that is no longer launched,
-   * which becomes `failed`.
-   */
+  /** Paid results come out before the error, also of rows with another, unlaunched address: that one becomes `failed`. */
   #stop(done: () => void): void {
     const { outcomes } = this.#plan.plan;
     this.#onAllGone = () => {
@@ -174,12 +171,7 @@ class JoinResults extends PatientDuplex {
     this.#pushSettled();
   }
 
-  /**
-   * Checks that a saved export belongs to the batch: rows that arrive at other times are cut into other
-   * batches.
-   *
-   * @throws ContractError `broken_contract`
-   */
+  /** Checks that a saved export is the batch's: rows at other times make other batches. @throws ContractError */
   async #heldToBatch({ batch, ending }: SettledParcel): Promise<BatchEnding> {
     if ('failure' in ending || typeof ending.results !== 'function') return ending;
     if (isCompared(ending.results, batch)) return ending;

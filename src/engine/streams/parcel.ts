@@ -64,10 +64,7 @@ export function strangerError(what: string, item: unknown): ConfigurationError {
   return new ConfigurationError(`${what}, not ${kindOfRow(item)}: rows go into rowsToBatches()`);
 }
 
-/**
- * A Duplex that knows when its reader has everything: an error destroys what is buffered, so it must wait
- * until paid results are read.
- */
+/** A Duplex that knows when its reader has everything: an error destroys what is buffered, paid results too. */
 export abstract class PatientDuplex extends Duplex {
   /** The reader came back for more and found nothing. */
   #isAsked = false;

@@ -69,11 +69,7 @@ export class RowQueue {
     return true;
   }
 
-  /**
-   * Releases the waiting rows up to the last with a result: nothing more is settled.
-   *
-   * @param unsettled the outcome of addresses without one
-   */
+  /** Releases the waiting rows up to the last with a result. @param unsettled the outcome of addresses without one */
   settleUpToLast(isResult: (outcome: number) => boolean, unsettled: number): void {
     let [rows, waiting] = [0, 0];
     for (const waits of this.#waiting.slice(this.#head)) {

@@ -232,11 +232,7 @@ export class ArrivalTimes {
     if (!latest || at - latest.at >= this.#grainMs) this.#noted.push({ row, at });
   }
 
-  /**
-   * When a row came in, or a little before. Notes of earlier ones are dropped.
-   *
-   * @throws RangeError without a note
-   */
+  /** When a row came in, or a little before. Notes of earlier ones are dropped. @throws RangeError without a note */
   of(row: number): number {
     const place = this.#noted.findLastIndex((noted) => noted.row <= row);
     const noted = this.#noted[place];

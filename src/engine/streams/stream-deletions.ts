@@ -149,7 +149,6 @@ export class StreamUploads {
     this.#underWay.set(label, { batch, state, name, sentAs, unconfirmed });
   }
 
-  /** Nothing more is done for the batch. */
   leave(batch: Batch, state: BatchState): void {
     const label = batchLabel(batch);
     const { name, unconfirmed } = this.#underWay.get(label) ?? {};

@@ -117,7 +117,6 @@ export class StreamPlan {
   }
 }
 
-/** @throws ConfigurationError for anything but a plan */
 export function checkPlan(plan: unknown): void {
   checkValue('plan', plan, {
     what: 'a StreamPlan',
@@ -181,11 +180,7 @@ export class Window {
     return this.#underWay;
   }
 
-  /**
-   * Calls a listener after every release and every settled batch.
-   *
-   * @throws ConfigurationError for a second listener
-   */
+  /** Calls a listener after every release and every settled batch. @throws ConfigurationError for a second listener */
   onChange(listener: () => void): void {
     if (this.#onChange) throw planInUse();
     this.#onChange = listener;
@@ -213,10 +208,7 @@ export class Window {
   }
 }
 
-/**
- * The columns of row objects: the first rows together must have those that are read, and no row may have an
- * added one.
- */
+/** The columns of row objects: the first rows together must have all that are read; none may have an added one. */
 class RowColumns {
   /** How many rows are examined until all columns are found. */
   most = 1;

@@ -86,7 +86,6 @@ function createVerify(options: VerifySettings): Duplex {
   return new Verify(plan, joinResults(plan), options);
 }
 
-/** @throws ConfigurationError for wrong options */
 export function planOf(options: VerifySettings): StreamPlan {
   checkOptions(options, verifyShape);
   const { client, history } = options;

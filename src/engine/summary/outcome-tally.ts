@@ -52,7 +52,6 @@ export class OutcomeTally {
     return this.#counts.length > 1 ? this.#reachableRows : this.#tally([0]).verdicts.valid;
   }
 
-  /** By verified column, in order. */
   columns(): readonly CellTally[] {
     return this.#plan.layout.columns.map((_, column) => this.#tally([column]));
   }

@@ -17,10 +17,7 @@ export function cellText(cell: OutputCell): string {
   return cell === null ? '' : String(cell);
 }
 
-/**
- * Keeps foreign text from being a formula in a spreadsheet: an apostrophe is put in front. A phone number in
- * E.164 is not one.
- */
+/** Keeps foreign text from being a formula in a spreadsheet, by an apostrophe in front; E.164 numbers are none. */
 export function neutralizeFormula(cell: OutputCell): OutputCell {
   const isFormula =
     typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) && !/^\+\d{1,15}$/.test(cell);
@@ -62,10 +59,7 @@ export const quoteByte = 0x22;
 export const lineFeedByte = 0x0a;
 export const carriageReturnByte = 0x0d;
 
-/**
- * The byte of a delimiter. ASCII only: in UTF-8 such a byte is never part of another character, so rows can
- * be cut without decoding.
- */
+/** The byte of a delimiter. ASCII only: no byte of another UTF-8 character is one, so rows are cut undecoded. */
 export function parseDelimiter(delimiter: string): number {
   const byte = delimiter.charCodeAt(0);
   const isReserved =
@@ -79,7 +73,6 @@ export function parseDelimiter(delimiter: string): number {
   return byte;
 }
 
-/** Content of a CSV file's first row. */
 export interface CsvHead {
   /** Names of the columns; `#1`, `#2`, … without a header. */
   readonly names: readonly string[];

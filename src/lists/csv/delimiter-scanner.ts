@@ -2,7 +2,6 @@ import { type KernelMemory, startKernel } from '../../platform/kernel.js';
 import { lineFeedByte, quoteByte } from './csv-format.js';
 import findStopsKernel from './find-stops.wasm.txt';
 
-/** Finds the significant bytes of CSV: delimiters, quotes, line feeds. */
 interface DelimiterScanner {
   /**
    * Looks through `bytes` from `from` up to `to`.

@@ -64,11 +64,7 @@ export class ParsedCsvReading implements SourceReading {
     this.#hash = hash;
   }
 
-  /**
-   * Reads up to the first row; closes the reader when that fails.
-   *
-   * @throws InputError `input_unreadable`, `input_malformed`; what `wanted` throws
-   */
+  /** Reads up to the first row; closes the reader when that fails. @throws InputError; what `wanted` throws */
   static async open(
     reader: FooterReader,
     input: CsvTable,

@@ -67,10 +67,7 @@ export function markBytesOf(first: Uint8Array): number {
   return utf8Mark.every((byte, at) => first[at] === byte) ? utf8Mark.length : 0;
 }
 
-/**
- * Identifies a file that is not text by its first bytes. `undecided` asks for more: they could become a
- * signature or a byte-order mark.
- */
+/** Identifies a file that is not text by its first bytes. `undecided`: more could become a signature or mark. */
 export function detectSignature(first: Uint8Array): Signature | 'text' | 'undecided' {
   const mark = markBytesOf(first);
   const text = Buffer.from(first.subarray(mark, mark + mostCharacters)).toString('latin1');

@@ -66,11 +66,7 @@ export function streamSource(
   return inputSource(() => streamInput(name, openStream), undefined, options);
 }
 
-/**
- * The rows in the bytes of an input. Invalid options are refused before it is opened.
- *
- * @param path whose ending gives the format
- */
+/** The rows in the bytes of an input. Invalid options are refused before it opens. @param path gives the format */
 export function inputSource(
   find: () => ByteInput,
   path: string | undefined,

@@ -4,10 +4,7 @@ import { InputError, ConfigurationError } from '../../platform/errors/errors.js'
 import { refuseReading } from '../../platform/files/disk-errors.js';
 import { formatOfPath } from './file-format.js';
 
-/**
- * The files of a path: itself, those of a folder with a known ending, or those that a pattern matches; sorted
- * by name.
- */
+/** The files of a path, sorted: itself, a folder's with a known ending, or those that a pattern matches. */
 export async function findFiles(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => undefined);
   if (found) return found.isDirectory() ? filesOfFolder(path) : [path];
@@ -73,7 +70,6 @@ function isHidden(name: string): boolean {
   return name.startsWith('.') || name.startsWith('~$');
 }
 
-/** A pattern of paths, as in shells. */
 interface Glob {
   /** The common beginning of every matching path: folders without a wildcard, and `/`. */
   readonly base: string;

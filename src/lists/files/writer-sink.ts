@@ -26,7 +26,6 @@ export interface OutputDestination<Output = ByteOutput> {
   check(): Promise<void>;
   /** Whether it is invisible until it is finished. @default false */
   isHeldBack?(): Promise<boolean>;
-  /** See `Sink.hold`. */
   hold?: Sink['hold'];
   /** @param permissions the input file's, if any */
   open(permissions: FilePermissions | undefined): Promise<Output>;
@@ -53,9 +52,7 @@ export function fileDestination(path: string, files?: OutputFiles): OutputDestin
   };
 }
 
-/** Encodes rows in a format. */
 export interface RowsWriter {
-  /** See `SinkWriting.givesBack`. */
   readonly givesBack?: boolean;
   write(rows: JoinedRows): Promise<void>;
   /** Writes the rest; does not finish the output. */
@@ -67,7 +64,6 @@ interface OpenWriterOptions extends OpenSinkOptions {
   readonly isOnlyReader?: boolean;
 }
 
-/** How rows are written in one format. */
 export interface FormatWriting {
   readonly create: (
     output: ByteOutput,

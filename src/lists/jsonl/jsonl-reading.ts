@@ -26,10 +26,7 @@ const maxTopNames = 10_000;
 /** More columns are not a table. */
 const maxColumns = 16_384;
 
-/**
- * Opens one reading of a JSONL input with the columns of its first rows, or of all; closes the reader when
- * that fails.
- */
+/** Opens one reading of JSONL with the columns of its first rows, or of all; closes the reader when that fails. */
 export async function openJsonl(
   reader: ByteReader,
   options: JsonlReadingOptions,
@@ -126,10 +123,7 @@ function addColumns(lines: Lines, columns: JsonColumns, name: string, most = Inf
 
 type NameCheck = (chunk: JsonlChunk, row: number) => void;
 
-/**
- * Checks the top-level names of every row in the first reading: a late one may be the name of an added
- * column, which no row may have twice.
- */
+/** Checks the top-level names of each row in the first reading: a late one may be an added column's. */
 function createNameCheck(
   header: readonly string[],
   input: string,

@@ -15,10 +15,7 @@ const closing = Buffer.from('}');
 const closingByte = 0x7d;
 const openingByte = 0x7b;
 
-/**
- * Writes joined rows as JSON lines. The rows of a JSONL input are copied unchanged; their new
- * members go before the last brace.
- */
+/** Writes joined rows as JSON lines: JSONL rows are copied, with new members before the last brace. */
 class JsonlWriter implements RowsWriter {
   readonly #block: BlockOutput;
   readonly #rows: TableRows;

@@ -8,16 +8,12 @@ import {
 
 /** A page of a column: its bytes, or the dictionary values that its rows share. */
 interface Page {
-  /** Its first row. */
   readonly row: number;
   readonly bytes?: Uint8Array;
   readonly dictionary?: readonly Uint8Array[];
 }
 
-/**
- * Byte arrays by their positions in pages: an object for each cell of a row group takes several times its
- * content.
- */
+/** Byte arrays by their positions in pages: an object for each cell of a row group takes several times its content. */
 class ByteColumn implements StoredValues {
   readonly length: number;
   readonly #pages: Page[] = [];
@@ -60,11 +56,7 @@ interface ByteColumnForm {
   readonly isOptional: boolean;
 }
 
-/**
- * Reads a flat column of byte arrays with plain or dictionary encoding; `undefined` for any other.
- *
- * @throws Error for inconsistent pages
- */
+/** Reads a flat column of byte arrays, plain or dictionary; `undefined` for others. @throws Error for bad pages */
 export function readByteColumn(
   { bytes, data: { codec } }: CopiedChunk,
   { rows, isOptional }: ByteColumnForm,

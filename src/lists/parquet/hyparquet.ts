@@ -16,11 +16,7 @@ const missing = refuseMissingPackage({
   driver: 'parquet',
 });
 
-/**
- * The packages that read and write Parquet, loaded when used.
- *
- * @throws ConfigurationError `missing_dependency`
- */
+/** The packages that read and write Parquet, loaded when used. @throws ConfigurationError `missing_dependency` */
 export async function loadHyparquet() {
   const [reader, { compressors }, ...parts] = await Promise.all([
     import('hyparquet').catch(missing),
@@ -74,10 +70,7 @@ export function checkPage(header: PageHeader): PageHeader {
   return header;
 }
 
-/**
- * The same for files of a known writer: the first versions of one compressed pages of the second kind without
- * saying so.
- */
+/** The same for a known writer's files: its first versions compressed pages of the second kind without saying so. */
 export function forWriter(hyparquet: Hyparquet, createdBy: string | undefined): Hyparquet {
   if (!/^parquet-cpp(?:-arrow)? version [012]\./.test(createdBy ?? '')) return hyparquet;
   const { pages } = hyparquet;
@@ -111,7 +104,6 @@ export interface StoredValues {
 /** An unchanged part of a column. */
 export interface CopiedChunk {
   readonly data: NonNullable<ColumnChunk['meta_data']>;
-  /** Its position in its file. */
   readonly start: bigint;
   readonly bytes: Uint8Array;
 }

@@ -152,10 +152,7 @@ interface WrittenParquet {
   readonly groups: number;
 }
 
-/**
- * Reads back what was written before it may appear: the footer, the counts, the first and the last row
- * group; the file is closed.
- */
+/** Reads back what was written before it may appear: the footer, the counts, first and last row group; then closes. */
 export async function checkWritten(
   file: RandomFile,
   written: WrittenParquet,

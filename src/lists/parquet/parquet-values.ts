@@ -161,10 +161,7 @@ export function nestedReader(elements: readonly SchemaElement[]): ReadLogical {
   return changer(nodeOf(elements), change) ?? ((value) => value);
 }
 
-/**
- * Converts stored values of a column for writing; maps become lists of their entries. `undefined` without a
- * change.
- */
+/** Converts stored values of a column for writing; maps become lists of their entries. `undefined` without a change. */
 export function storedChanger(
   elements: readonly SchemaElement[],
   ofLeaf: Change['ofLeaf'],

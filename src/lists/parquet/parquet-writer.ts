@@ -49,7 +49,6 @@ interface ParquetWriterOptions {
   readonly copies: readonly (ColumnCopy | undefined)[] | undefined;
   /** Notes of a Parquet input that hold for the output as well. */
   readonly notes: readonly KeyValue[];
-  /** Reports the columns that become text. */
   readonly report: (tally: KindTally) => void;
 }
 

@@ -166,7 +166,6 @@ function decode(codes: DecodedArray, dictionary: DecodedArray | undefined): unkn
   });
 }
 
-/** What the reader needs of a column. */
 function decoderOf(
   data: ColumnMetaData,
   path: readonly SchemaElement[],

@@ -8,15 +8,11 @@ export interface SchemaNode {
   readonly children: readonly SchemaNode[];
 }
 
-/**
- * A column's elements for reading stored values: without logical types, and maps as lists of entries, as an
- * object's keys are texts.
- */
+/** A column's element for reading values as stored: no logical types; maps are lists of entries, as keys are texts. */
 export function elementsToRead(elements: readonly SchemaElement[]): SchemaElement[] {
   return flatten(nodeOf(elements), (node) => isMap(node) || isVariant(node));
 }
 
-/** A column's elements for writing stored values. */
 export function elementsToWrite(elements: readonly SchemaElement[]): SchemaElement[] {
   return flatten(nodeOf(elements), isVariant);
 }

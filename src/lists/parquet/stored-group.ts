@@ -113,10 +113,7 @@ export interface ParquetReading extends SourceReading<ParquetChunk> {
   readonly columns: readonly ParquetColumn[];
   /** What its writer notes of the whole file. */
   readonly notes: readonly KeyValue[];
-  /**
-   * From now on loads only the wanted columns and these, and keeps the bytes of all: for an only reader,
-   * before the first row.
-   */
+  /** From now on loads only the wanted columns, these, and the bytes of all: for an only reader, before the first row. */
   copyGroups(columns: readonly number[]): void;
 }
 

@@ -38,11 +38,7 @@ export function parseContentRange(
 export interface RemoteObject {
   /** Its name in messages, without credentials. */
   readonly name: string;
-  /**
-   * Requests the bytes from a position on.
-   *
-   * @param from more than 0 only with a strong `version`, which the answer must then have
-   */
+  /** Requests the bytes from a position on. @param from above 0 only with a strong `version`, which the answer must have */
   request(
     wanted: { readonly from: number; readonly version: ContentVersion | undefined },
     signal: AbortSignal,
@@ -63,7 +59,6 @@ export class TransientError extends Error {
   }
 }
 
-/** The error of an object that differs from its first answer. */
 export function changedError(name: string): InputError {
   return new InputError(
     `${name} has changed since this run began to read it: run again, which uses what was paid for with what it holds then`,

@@ -157,11 +157,7 @@ function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
   }) as Chunk;
 }
 
-/**
- * Checks a sink's writing: a missing method would show only at the end.
- *
- * @param isKept whether the results survive the run
- */
+/** Checks a sink's writing: a missing method would show only at the end. @param isKept whether results survive the run */
 export function checkWriting(
   writing: unknown,
   { name, isKept }: { readonly name: string; readonly isKept: boolean },
@@ -185,10 +181,7 @@ function broken(name: string, what: string): InputError {
   );
 }
 
-/**
- * An object with some members replaced. It stays an instance of its class: sinks copy the bytes of rows and
- * headers that they know.
- */
+/** An object with some members replaced, of its class still: sinks copy the bytes of rows and headers they know. */
 export function withMembers<Target extends object>(
   target: Target,
   members: Partial<Target>,

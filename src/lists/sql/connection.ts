@@ -28,11 +28,7 @@ export async function discardConnection(connection: Connection): Promise<void> {
   await (connection.discard?.() ?? connection.close());
 }
 
-/**
- * Connects and uses the connection, which stays open; closes it when that fails.
- *
- * @param refuse converts errors of the driver
- */
+/** Connects and uses the connection, which stays open but for a failure. @param refuse converts the driver's errors */
 export async function useConnection<Database extends Connection, Value>(
   connect: () => Promise<Database>,
   refuse: Refuse,
@@ -63,9 +59,7 @@ export function closeOnce(
   return closeIt;
 }
 
-/** How to wait for a lock of another session. */
 export interface Waiting {
-  /** The table's name in messages. */
   readonly name: string;
   readonly failureOf: (error: unknown) => DatabaseFailure;
   readonly onNotice: OnNotice | undefined;

@@ -9,10 +9,7 @@ import {
 import { SluiceError } from '../../platform/errors/sluice-error.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
-/**
- * A driver's error without its secrets: message and details quote cells, and properties hold the connection
- * with the password.
- */
+/** A driver's error without its secrets: its texts quote cells, and its properties hold the password. */
 export interface DatabaseFailure {
   /** The second half of a message. */
   readonly words: string;
@@ -132,11 +129,7 @@ export class RefusedRows extends Error implements DatabaseFailure {
   }
 }
 
-/**
- * Converts a driver's error while reading; an abort passes unchanged.
- *
- * @param name the database's name in messages
- */
+/** Converts a driver's error while reading; an abort passes unchanged. @param name the database's name in messages */
 export function readingRefuser(name: string, report: ToFailure, signal?: AbortSignal): Refuse {
   return (error) => {
     signal?.throwIfAborted();

@@ -151,12 +151,10 @@ export async function placeOfFile(
   return { store: inMemory, isNew: false };
 }
 
-/** The driver's options for an encrypted connection. */
 export interface TlsOptions {
   readonly rejectUnauthorized: boolean;
   /** The authorities. @default those of Node.js */
   readonly ca?: string;
-  /** The client's certificate and its key. */
   readonly cert?: string;
   readonly key?: string;
   /** Whether the certificate must be for this host. */

@@ -72,11 +72,7 @@ export interface Dialect<Database extends Connection = Connection> extends Diale
   readonly claim?: (connection: Database, name: string) => Promise<boolean>;
   /** How long an unfinished new table may wait for its rows. @default 0 */
   readonly newTableMayWaitMs?: number;
-  /**
-   * Where creating a table is not transactional: turns the staged rows into the table.
-   *
-   * @param isTrial whether everything is undone
-   */
+  /** Turns the staged rows into the table, where creating one is not transactional. @param isTrial undoes everything */
   readonly putInPlace?: {
     readonly modes: readonly WritingMode[];
     readonly run: (

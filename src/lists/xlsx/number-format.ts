@@ -233,7 +233,6 @@ function plainNumber(value: unknown): NumberCell | undefined {
     : undefined;
 }
 
-/** How a cell's number is displayed. */
 export interface CellFormat {
   readonly code: string | undefined;
   readonly builtIn?: number | undefined;

@@ -42,10 +42,7 @@ export class XmlError extends Error {
   }
 }
 
-/**
- * Tokenizes XML in UTF-8 or UTF-16 as it arrives. Document types, and with them all entities but XML's five,
- * are refused.
- */
+/** Tokenizes XML in UTF-8 or UTF-16 as it arrives. Document types are refused, and with them all but five entities. */
 export async function* scanXml(pieces: AsyncIterable<Buffer>): AsyncGenerator<XmlToken[]> {
   let decoder: TextDecoder | undefined;
   let rest = '';

@@ -172,12 +172,7 @@ export class SheetReading {
     );
   }
 
-  /**
-   * The last rows of the sheet without its footer.
-   *
-   * @param above number of the row before them
-   * @throws InputError
-   */
+  /** The last rows of the sheet without its footer. @param above number of the row before them @throws InputError */
   #withoutFooter(rows: readonly SheetRow[], above: number, columns: number): readonly SheetRow[] {
     const { skipFooter } = this.#options;
     if (skipFooter !== undefined) {
@@ -247,10 +242,7 @@ export class XlsxChunk extends CellsChunk {
   readonly #numbers: readonly number[];
   readonly #formats: readonly (readonly (CellFormat | undefined)[] | undefined)[];
 
-  /**
-   * @param formats for each row the formats of its cells; `undefined` without any
-   * @param numbers of the rows in the sheet
-   */
+  /** @param formats by row: its cells' formats; `undefined` without any @param numbers of the rows in the sheet */
   constructor(
     rows: readonly (readonly unknown[])[],
     formats: readonly (readonly (CellFormat | undefined)[] | undefined)[],

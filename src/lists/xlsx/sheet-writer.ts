@@ -17,7 +17,6 @@ const [leastWidth, mostWidth] = [8, 48];
 /** Most styles kept; a workbook with more is artificial. */
 const mostStyles = 4095;
 
-/** The styles shared by a workbook's sheets. */
 export class Styles {
   readonly added: OutputStyle[] = [];
   readonly #numbers = new Map<string, number>();
@@ -165,7 +164,6 @@ function widthFor(text: string): number {
   return Math.min(mostWidth, Math.max(leastWidth, text.length + 3));
 }
 
-/** @throws InputError `input_malformed` */
 export function refuseLong(text: string): void {
   if (text.length <= mostCellCharacters) return;
   throw new InputError(

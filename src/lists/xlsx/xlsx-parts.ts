@@ -111,10 +111,7 @@ const entities = new Map([
   ['"', '&quot;'],
 ]);
 
-/**
- * Text as it is in the XML of a workbook. What XML has no form for, and what would be taken for
- * such a form, is written as `_x0000_`.
- */
+/** Text in the XML of a workbook. What XML cannot hold, and what would be taken for its form, is `_x0000_`. */
 export function escapeXml(text: string): string {
   if (!special.test(text)) return text;
   return text

@@ -85,12 +85,7 @@ export async function openXlsx(
 
 type SheetContext = Omit<ConstructorParameters<typeof SheetReading>[2], 'label'>;
 
-/**
- * Opens the wanted sheets up to their headers.
- *
- * @param opened gets those with rows
- * @returns the names of the others
- */
+/** Opens the wanted sheets up to their headers. @param opened gets those with rows @returns the names of the others */
 async function openSheets(
   workbook: Workbook,
   context: SheetContext,
@@ -184,7 +179,6 @@ function combineSheets(sheets: readonly SheetReading[], isUnnamed: boolean): She
   };
 }
 
-/** @throws ConfigurationError where a sheet lacks a required column */
 function refuseLacking({ header, parts }: SheetList, needed: readonly number[]): void {
   const lackedBy = (map: ColumnMap | undefined) =>
     map && needed.find((column) => map[column] === -1);

@@ -98,11 +98,7 @@ const responseCodes = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', '
 const longestAbsenceSeconds = 3 * 60 * 60;
 const longestChain = 12;
 
-/**
- * Decodes an answer.
- *
- * @returns `undefined` for anything but an answer to this query
- */
+/** Decodes an answer. @returns `undefined` for anything but an answer to this query */
 export function readMessage(codec: DnsCodec, bytes: Buffer, query: Query): DnsMessage | undefined {
   let packet: DecodedPacket;
   try {

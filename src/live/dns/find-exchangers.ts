@@ -106,7 +106,6 @@ function isHostName(name: string): boolean {
   return name.length <= 253 && /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name);
 }
 
-/** Equal preferences are sorted by name: domains that share exchangers then use the same one. */
 function inOrder(a: MxRecord, b: MxRecord): number {
   return a.preference - b.preference || (a.exchange < b.exchange ? -1 : 1);
 }
@@ -185,11 +184,7 @@ const closedRanges4 = [
 const openRange6 = '2000::/3';
 const closedRanges6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-/**
- * Makes a test whether an address may be contacted.
- *
- * @param allowed private ranges that may be contacted, such as `127.0.0.0/8`
- */
+/** Makes a test whether an address may be contacted. @param allowed private ranges, such as `127.0.0.0/8` */
 export function createPublicAddressTest(allowed: readonly string[]): (address: string) => boolean {
   const always = listOf(allowed);
   const closed = listOf([...closedRanges4, ...closedRanges6]);

@@ -171,11 +171,7 @@ interface Exchange {
   readonly signal: AbortSignal;
 }
 
-/**
- * Queries over UDP, each time from a new port, so that an answer is hard to forge.
- *
- * @returns the answer; rejects without one in time
- */
+/** Queries over UDP, each time from a new port: answers are hard to forge. @returns the answer; rejects without one */
 function queryOverUdp(exchange: Exchange): Promise<Buffer> {
   const { server, query, isAnswer } = exchange;
   return inTime(exchange, (resolve, reject) => {

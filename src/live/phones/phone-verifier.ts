@@ -49,7 +49,6 @@ export class PhoneVerifier {
     );
   }
 
-  /** Verifies the numbers of a batch. */
   live(country: CountryCode, signal: AbortSignal): LiveVerification {
     const watchers = this.#watchers;
     const work = createLiveWork(signal, watchers);

@@ -35,7 +35,6 @@ export interface ConversationsOptions {
   readonly signal: AbortSignal;
 }
 
-/** The receiver of a conversation. */
 interface Listener {
   /** Recipients were taken from the queue; returns those that are still wanted. */
   readonly onTaken: (tasks: readonly MailTask[]) => readonly MailTask[];

@@ -5,10 +5,7 @@ import type { MailTask } from '../smtp/questions.js';
 /** Mailboxes that wait for the same exchangers. */
 export class ExchangerQueue {
   readonly key: string;
-  /**
-   * First address of the first exchanger: all conversations count towards its limit, whichever exchanger
-   * holds them.
-   */
+  /** First address of the first exchanger: all conversations count towards its limit, whichever holds them. */
   readonly address: string;
   readonly exchangers: readonly Exchanger[];
   #mostRecipients: number;

@@ -43,11 +43,7 @@ export class ConnectionLimiter {
     this.#talks = new NamedSlots({ most: conversations, urgentMore: urgentReserve });
   }
 
-  /**
-   * Waits until an exchanger may be contacted.
-   *
-   * @param names its host and addresses, and those of exchangers counted with it
-   */
+  /** Waits until an exchanger may be contacted. @param names its host and addresses, and those counted with it */
   async enter(
     names: readonly string[],
     isUrgent: boolean,
@@ -102,10 +98,7 @@ interface Line {
   readonly others: Set<Waiting>;
 }
 
-/**
- * Limits concurrency by name: a caller with several names counts under each. A waiter for one name holds up
- * nobody at another.
- */
+/** Limits concurrency by name: several names of a caller count each, and a waiter holds up nobody at another name. */
 class NamedSlots {
   readonly #limit: SlotLimit;
   readonly #lines = new Map<string, Line>();
@@ -114,11 +107,7 @@ class NamedSlots {
     this.#limit = limit;
   }
 
-  /**
-   * Waits for a slot under all names.
-   *
-   * @returns releases it; a second call does nothing
-   */
+  /** Waits for a slot under all names. @returns releases it; a second call does nothing */
   async enter(
     names: readonly string[],
     isUrgent: boolean,
@@ -236,11 +225,7 @@ export class QueryBudget {
     });
   }
 
-  /**
-   * Waits until at least one may be queried.
-   *
-   * @returns how many of them may be queried now
-   */
+  /** Waits until at least one may be queried. @returns how many of them may be queried now */
   async grant(wanted: number, signal: AbortSignal): Promise<number> {
     if (this.#spans.length === 0) return wanted;
     return this.#turns.next(async () => this.#grant(wanted, signal));

@@ -94,7 +94,6 @@ export class MailProbe {
     this.#silenceMs = Math.min(silenceMs, ...options.retryDelaysMs);
   }
 
-  /** Whether nothing may be added now. */
   get isFull(): boolean {
     return this.#pending >= mostPending;
   }

@@ -16,7 +16,6 @@ export interface SmtpIdentity {
   readonly replyTimeoutMs: number;
 }
 
-/** A server to contact. */
 export interface Target {
   readonly host: string;
   readonly address: string;

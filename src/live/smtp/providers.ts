@@ -8,10 +8,7 @@ export interface MailProvider {
   readonly name: string;
   /** Names or endings of its exchangers; `*` for all that no other entry matches. */
   readonly exchangers: readonly string[];
-  /**
-   * Whether it accepts every recipient, so that an acceptance says nothing; for others, a made-up name shows
-   * it by domain. @default false
-   */
+  /** Whether it accepts every recipient, so that acceptance says nothing; else made-up names show it. @default false */
   readonly takesAll?: boolean;
   /** Its own refusals, in plain words as in the documentation. */
   readonly refusals?: readonly {

@@ -62,11 +62,7 @@ export class Refusals {
     return undefined;
   }
 
-  /**
-   * Reports all remaining answers.
-   *
-   * @param witness whether an accepted mailbox is still accepted
-   */
+  /** Reports all remaining answers. @param witness whether an accepted mailbox is still accepted */
   settle(witness: 'proved' | 'disproved' | 'unproved'): void {
     const { onAnswer } = this.#questions;
     for (const refusal of this.#early) this.#answer(refusal, true);

@@ -1,4 +1,3 @@
-/** Why a conversation ended early. */
 type SmtpFailureKind = 'connection' | 'timeout' | 'protocol' | 'tls';
 
 /** A broken conversation. Its message holds no address and no word of the server. */

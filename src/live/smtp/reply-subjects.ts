@@ -194,10 +194,7 @@ export function plainWords({ lines }: Reply): string {
   );
 }
 
-/**
- * A refusal for comparison: its words without those with a digit (queue ids, hosts, times), and without the
- * requested name.
- */
+/** A refusal for comparison: without words that have a digit (queue ids, hosts, times), and the requested name. */
 export function refusalText(reply: Reply, local: string): string {
   const words = plainWords(reply);
   const name = plain(local);

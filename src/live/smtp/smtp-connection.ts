@@ -11,7 +11,6 @@ interface SocketOptions {
   /** Longest time of connecting, and of each reply. */
   readonly timeoutMs: number;
   readonly via?: Via | undefined;
-  /** Ends the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -125,10 +124,7 @@ export class SmtpConnection {
     return reply;
   }
 
-  /**
-   * Continues under TLS. Certificates are not checked: encryption is opportunistic (RFC 7435), as between
-   * exchangers.
-   */
+  /** Continues under TLS. Certificates are not checked: encryption is opportunistic (RFC 7435) between exchangers. */
   async secure(host: string): Promise<void> {
     // Bytes sent in the clear after the reply must not count as sent under TLS (RFC 3207, section 6).
     if (this.#failure || this.#reader.isInside) {

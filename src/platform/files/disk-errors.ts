@@ -4,11 +4,7 @@ import { describeSystemError, systemErrorCode } from '../text/system-errors.js';
 
 type Refuse = (cause: unknown) => never;
 
-/**
- * Converts the system's errors about an input.
- *
- * @param file the same, unless it is a stream
- */
+/** Converts the system's errors about an input. @param file the same, unless it is a stream */
 export function refuseReading(name: string, file: string | null = name): Refuse {
   return (cause) => {
     throw new InputError(`cannot read ${name}: ${describeSystemError(cause)}`, {

@@ -91,11 +91,7 @@ export async function lockFile(
   }
 }
 
-/**
- * Whether the system lists a lock on a file. macOS lists none, and a container not all: `false` proves nothing.
- *
- * @param list @default Linux's
- */
+/** Whether the system lists a lock on a file: `false` proves nothing (macOS, containers). @param list @default Linux's */
 export async function isListedLocked(path: string, list = '/proc/locks'): Promise<boolean> {
   try {
     const [{ dev, ino }, lines] = await Promise.all([stat(path), readFile(list, 'utf8')]);

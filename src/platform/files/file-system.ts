@@ -56,10 +56,7 @@ export async function syncDirectory(files: Pick<FileSystem, 'open'>, path: strin
   }
 }
 
-/**
- * Closes a file that was only read, or whose bytes are safe: an error at closing does not matter, and must
- * not hide an earlier one.
- */
+/** Closes a file that was only read, or whose bytes are safe: an error at closing must not hide an earlier one. */
 export async function closeFile(file: FileHandle): Promise<void> {
   try {
     await file.close();
@@ -154,11 +151,7 @@ export async function makeAllSafe(
   await syncDirectory(files, folder);
 }
 
-/**
- * Renames a file or folder. Errors are the system's.
- *
- * @param options.durable whether the name must survive a power cut. @default true
- */
+/** Renames a file or folder; errors are the system's. @param options.durable survives a power cut. @default true */
 export async function move(
   files: Renaming,
   { from, to }: { readonly from: string; readonly to: string },

@@ -59,11 +59,7 @@ export class LogFile {
     this.#settled = opened.size;
   }
 
-  /**
-   * Opens a log, created when missing, and cuts off a torn write.
-   *
-   * @param read reads the file from its beginning
-   */
+  /** Opens a log, created when missing, and cuts off a torn write. @param read reads the file from its beginning */
   static async open(
     files: FileSystem,
     path: string,

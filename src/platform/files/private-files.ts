@@ -37,10 +37,7 @@ const elsewhere =
 /** System errors for a link (EMLINK on FreeBSD), and for a pipe without a reader. */
 const strangeErrors: readonly string[] = ['ELOOP', 'EMLINK', 'ENXIO'];
 
-/**
- * Opens one of Sluice's own files without following a link. Only a folder, opened to be synced, may be
- * reached through one.
- */
+/** Opens one of Sluice's own files without following a link: only a folder to be synced may be behind one. */
 export async function openPrivateFile(
   path: string,
   flags: OpenFlags = 'r',

@@ -28,10 +28,7 @@ interface ProcessFolder {
 /** This process's folders by parent. A garbage-collected one is no longer locked. */
 const processFolders = new Map<string, Promise<ProcessFolder>>();
 
-/**
- * Makes a temporary folder within one that this process keeps locked. The first call removes the folders of
- * killed processes: they hold addresses.
- */
+/** Makes a temporary folder in one that this process locks. The first call removes those of killed processes. */
 export async function makePrivateFolder(): Promise<PrivateFolder> {
   const parent = tmpdir();
   for (let tries = 0; tries < maxTries; tries += 1) {

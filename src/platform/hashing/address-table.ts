@@ -77,10 +77,7 @@ export class AddressTable {
     }
   }
 
-  /**
-   * Reserves room in an empty shard: addresses may come in the order of their hashes, which would crowd the
-   * beginning of growing slots.
-   */
+  /** Reserves room in an empty shard: addresses in the order of their hashes would crowd growing slots. */
   reserve(shard: number, addresses: number): void {
     const capacity = Math.max(initialSlots, Math.ceil(addresses / maxLoad) + 1);
     this.#shards[shard] = new Int32Array(capacity * slotWords);
@@ -114,10 +111,7 @@ export class AddressTable {
     this.#hash.keep(hashes, place);
   }
 
-  /**
-   * Reads the slots of hashes that are looked up next: a large table is in no cache, and independent reads
-   * overlap their waits.
-   */
+  /** Reads slots that are looked up next: a large table is in no cache, and independent reads overlap their waits. */
   fetch(hashes: Int32Array, count: number): void {
     let fetched = 0;
     for (let at = 0; at < count * hashWords; at += hashWords) {

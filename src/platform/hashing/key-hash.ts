@@ -43,12 +43,7 @@ export class KeyHash {
     this.#makeRoom(initialKeyBytes);
   }
 
-  /**
-   * Hashes one key into the fields.
-   *
-   * @param group an unsigned 32-bit number
-   * @param key text of any length without lone surrogates
-   */
+  /** Hashes one key into the fields. @param group an unsigned 32-bit number @param key without lone surrogates */
   hash(group: number, key: string): void {
     const room = this.room(key.length * 3);
     // Most keys are short ASCII: for them the call of a general encoder takes longest.

@@ -194,7 +194,6 @@ export const inputNotices = {
   }),
 };
 
-/** Notices about an output. */
 export const outputNotices = {
   table_locked: define({
     when: 'Another session locks the table: the run tries again. Once a minute.',

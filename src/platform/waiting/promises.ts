@@ -96,10 +96,7 @@ function callAll(this: AbortSignal): void {
   for (const listener of waiting ?? []) listener(this.reason);
 }
 
-/**
- * Waits for work that may never end, or that others await, too, but not beyond the signal: the work continues
- * without this caller.
- */
+/** Waits for work that may never end, but not beyond the signal: the work continues without this caller. */
 export async function orAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

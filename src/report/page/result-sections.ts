@@ -104,10 +104,7 @@ function brokenAtUnderscores(code: string): readonly Html[] {
   return parts.map((part, at) => (at < parts.length - 1 ? html`${part}_<wbr />` : html`${part}`));
 }
 
-/**
- * Options and variables are copied by readers: they must not break. The text is not changed: it may contain
- * people's names.
- */
+/** Options and variables are copied by readers: they do not break. Text is unchanged: it may have people's names. */
 export function withOptions(text: string): readonly Html[] {
   const pieces = text.split(/(--[a-z][a-z-]*(?: good| \w+=[a-z]+)?|SLUICE_[A-Z_]+|`[^`]+`)/);
   return pieces.map((piece, at) => (at % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`));

@@ -94,10 +94,7 @@ function expectedLines(first: LineBlock, uploadBytes: number): number {
   return Math.min(lines, mostExpected);
 }
 
-/**
- * Selects, counts and judges the lines of an upload: each counts once, as duplicate of an earlier equal line,
- * else as wrong or valid by its format.
- */
+/** Selects, counts and judges an upload's lines: each counts once, as duplicate, or as wrong or valid in form. */
 class AddressDeduper {
   readonly counts = { valid: 0, wrong: 0, duplicate: 0 };
   /** The offline verdicts of the kept lines. */

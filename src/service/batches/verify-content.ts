@@ -119,11 +119,7 @@ interface HitSearch {
 const accountCode = hitCodes.indexOf('account');
 const globalCode = hitCodes.indexOf('global');
 
-/**
- * Finds the addresses of a batch with a cache refund and a stored answer: they are not queried again.
- *
- * @returns positions and answers
- */
+/** Finds addresses with a cache refund and a stored answer: they are not queried again. @returns positions and answers */
 export async function* reusedAnswers(
   files: BatchFiles,
   addresses: number,
@@ -143,10 +139,7 @@ export async function* reusedAnswers(
   }
 }
 
-/**
- * The keys of a batch with new answers, block by block: a reused one keeps its age. To be read before {@link
- * keepAnswers}.
- */
+/** The keys of a batch with new answers, by block: a reused one keeps its age. Read before {@link keepAnswers}. */
 export async function* newlyAnswered(
   files: BatchFiles,
   addresses: number,

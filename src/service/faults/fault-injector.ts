@@ -129,7 +129,6 @@ export class FaultInjector {
 /** Nothing is sent. */
 const nothing: CorruptedReply = { send: async () => undefined };
 
-/** Carries out a request. */
 async function answerOf({ call, handler, service }: Disturbed): Promise<Reply> {
   try {
     return await handler(call, service);

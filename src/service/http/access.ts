@@ -208,11 +208,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /**
-   * Counts a request of a client.
-   *
-   * @returns headers with the rest
-   */
+  /** Counts a request of a client. @returns headers with the rest */
   take(client: string): Readonly<Record<string, string>> {
     const debt = this.#debtOf(client);
     const waitMs = debt.ms + this.#requestMs - minuteMs;

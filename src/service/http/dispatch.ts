@@ -188,7 +188,6 @@ interface Match<Handler> {
   readonly query: ReadonlyMap<string, string>;
 }
 
-/** Finds the route of a request. */
 export class Router<Handler> {
   readonly #known: readonly { readonly route: Route<Handler>; readonly parts: readonly string[] }[];
 

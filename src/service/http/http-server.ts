@@ -54,7 +54,6 @@ const keepAliveTimeoutMs = 30_000;
 /** Connections that still get a 503; others are closed at once. */
 const mostTurnedAway = 32;
 
-/** Starts listening. */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { requestTimeoutMs, dispatch, maxConnections } = options;
   const underWay = new Set<Promise<void>>();

@@ -9,7 +9,6 @@ import { FileWriter } from '../storage/record-file.js';
 
 const longestMessage = 200;
 
-/** Checks a value against its schema. */
 export function parseValue<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

@@ -42,10 +42,7 @@ const transient: ReadonlySet<unknown> = new Set([
   'ENOSPC',
 ]);
 
-/**
- * Whether a system error means a temporary shortage: open files, memory, disk space. The failed call may be
- * repeated later.
- */
+/** Whether a system error is a temporary shortage: open files, memory, disk space. The call may be repeated. */
 export function isTransient(error: unknown): boolean {
   return error instanceof Error && 'code' in error && transient.has(error.code);
 }
@@ -55,13 +52,9 @@ export function transientWaitMs(repetition: number): number {
   return Math.min(30_000, 125 * 2 ** repetition);
 }
 
-/**
- * A body made while it is sent, and dropped when its reader leaves. Bytes are valid until the next piece is
- * requested.
- */
+/** A body made while it is sent, and dropped when its reader leaves. Bytes are valid until the next piece. */
 type ReplyBody = AsyncIterable<string | Uint8Array>;
 
-/** The answer of an operation. */
 export type Reply =
   | { readonly status: number; readonly json: unknown }
   | {
@@ -137,10 +130,7 @@ export async function sendReply(
   );
 }
 
-/**
- * Sends a body at its reader's speed. The head goes out with the first piece: a body that cannot begin gets
- * another answer.
- */
+/** Sends a body at its reader's speed. The head goes with the first piece: another answer may replace both. */
 async function sendBody(
   response: ServerResponse,
   body: ReplyBody,

@@ -24,10 +24,7 @@ import { batchParameters } from '../../contract/parameters.js';
 import { emailRecord, phoneRecord } from '../../contract/records.js';
 import { unitBody } from '../operations/units.js';
 
-/*
- * The bodies of the document: the contract's own schemas, with this service's choices where the specification
- * shows nothing.
- */
+/* The bodies of the document: the contract's schemas, with this service's choices where nothing is specified. */
 
 const dateTime = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);

@@ -46,11 +46,7 @@ export class MemberWriter {
     this.#endings = endings.map((ending) => Buffer.from(`",${ending}`));
   }
 
-  /**
-   * Writes the records of lines from `begin` on, until the piece is full.
-   *
-   * @returns the line to continue with after `clear`
-   */
+  /** Writes records from line `begin` on, until the piece is full. @returns where to continue after `clear` */
   write(lines: LineBlock, codes: Buffer, begin: number): number {
     const view = viewOf(lines.bytes);
     for (let index = begin; index < lines.count; index += 1) {
@@ -131,11 +127,7 @@ const backslashes = 0x5c5c5c5c;
 const ones = 0x01010101;
 const highBits = 0x80808080;
 
-/**
- * Copies an address unchanged.
- *
- * @returns the end of the copy; -1 when JSON may escape one of its bytes
- */
+/** Copies an address unchanged. @returns the end of the copy; -1 when JSON may escape one of its bytes */
 function copyPlain(from: DataView, begin: number, end: number, into: DataView, at: number): number {
   const offset = at - begin;
   let escaped = 0;

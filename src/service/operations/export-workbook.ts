@@ -253,10 +253,7 @@ const internationalNumber = /^\+\d+$/;
 // oxlint-disable-next-line no-control-regex
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-/**
- * A foreign text for a spreadsheet cell: a possible formula gets an apostrophe in front, which also holds
- * when the sheet is saved as CSV.
- */
+/** A foreign text for a spreadsheet cell: a possible formula gets an apostrophe in front, also for a later CSV. */
 export function safeCell(text: string): string {
   const written = text.replaceAll(unwritable, '\ufffd');
   if (!formulaStart.test(written) || internationalNumber.test(written)) return written;

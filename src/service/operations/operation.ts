@@ -23,7 +23,6 @@ export interface Call {
   readonly onReceived?: () => Promise<void>;
 }
 
-/** Carries an operation out. */
 export type Handler = (call: Call, service: ServiceContext) => Promise<Reply>;
 
 /** The batch of a call. Another account's is answered like a missing one. */
@@ -33,10 +32,7 @@ export function accountBatch(call: Call, service: ServiceContext): Batch {
   return batch;
 }
 
-/**
- * Opens a file of a batch for an answer. The batch may be deleted before that; open files can be read to
- * their end.
- */
+/** Opens a file of a batch for an answer. The batch may be deleted before that; open files can be read to their end. */
 export async function openAccountBatch<Opened>(
   { uuid }: Batch,
   { store }: ServiceContext,
@@ -100,7 +96,6 @@ export class RequestLog {
   }
 }
 
-/** What the operations work with. */
 export interface ServiceContext {
   readonly store: Store;
   readonly caches: ResultCaches;

@@ -71,10 +71,7 @@ const runId = /^[0-9a-f]{16}$/;
 const batchNumber = /^\d{6,15}(?:\.\d{1,15})?$/;
 const otherNumber = /^\d{1,15}$/;
 
-/**
- * The run of a batch by its name: Sluice's names consist of the run's prefix, its id, the batch's number, its
- * part if any, and the attempt.
- */
+/** The run of a batch by its name: Sluice's have prefix, id of the run, number, part if any, and attempt. */
 function runOf({ uuid, name, account }: Batch) {
   const parts = name.split('-');
   const at = parts.findLastIndex((part) => runId.test(part));

@@ -5,7 +5,6 @@ import { limits } from '../../contract/limits.js';
 import type { BatchParameters } from '../../contract/parameters.js';
 import type { CacheHit, ParsingCounts, VerdictCount } from './events.js';
 
-/** The result of preparing the uploaded content. */
 export interface Prepared {
   readonly counts: ParsingCounts;
   /** Addresses that a launch verifies. */
@@ -14,7 +13,6 @@ export interface Prepared {
   readonly verdicts: readonly VerdictCount[];
 }
 
-/** The cost of a launch. */
 export interface Charge {
   readonly addresses: number;
   readonly accountHits: number;

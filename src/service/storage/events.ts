@@ -103,11 +103,7 @@ export class EventLog {
     this.#log = log;
   }
 
-  /**
-   * Opens a log, created when missing. An event torn by a kill is dropped.
-   *
-   * @param options.durable whether `settle` reaches the disk itself
-   */
+  /** Opens a log, created when missing, without a torn event. @param options.durable whether `settle` reaches the disk */
   static async open(
     path: string,
     { durable }: { readonly durable: boolean },
@@ -126,11 +122,7 @@ export class EventLog {
     return { events, log: new EventLog(log) };
   }
 
-  /**
-   * Appends an event. Once this returns, a kill cannot undo it.
-   *
-   * @throws the error of the file system; nothing is appended after a torn event
-   */
+  /** Appends an event: once this returns, no kill undoes it. @throws the file system's error; nothing is added after it */
   append(event: object): void {
     this.#log.appendNow(encodeLine(JSON.stringify(event)));
   }

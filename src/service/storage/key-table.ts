@@ -86,11 +86,7 @@ export class KeyTable {
     return value === 0 ? undefined : value - 1;
   }
 
-  /**
-   * Adds a key, or merges its number with `value`.
-   *
-   * @returns whether it is new
-   */
+  /** Adds a key, or merges its number with `value`. @returns whether it is new */
   add(bytes: Uint8Array, offset: number, value = 0, merge: Merge = highest): boolean {
     if (this.#size >= this.#capacity * mostFull) this.#grow(this.#capacity * 2);
     const a = word(bytes, offset);
@@ -126,11 +122,7 @@ export class KeyTable {
     }
   }
 
-  /**
-   * Looks up all consecutive keys in `bytes`.
-   *
-   * @param into gets for each its number plus one, or 0
-   */
+  /** Looks up all consecutive keys in `bytes`. @param into gets for each its number plus one, or 0 */
   getAll(bytes: Uint8Array, into: Uint32Array): void {
     for (let at = 0, index = 0; at + keyBytes <= bytes.length; at += keyBytes, index += 1) {
       if (index % keysAtOnce === 0) this.#fetchSome(bytes, at);

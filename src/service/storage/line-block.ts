@@ -8,10 +8,7 @@ const blockBytes = 256 * 1024;
 const mostKept = 16;
 const kept: Buffer[] = [];
 
-/**
- * Borrows a buffer with any content. Buffers are reused: new ones for each file and piece would cause garbage
- * collections.
- */
+/** Borrows a buffer with any content: new ones for each file and piece would cause garbage collections. */
 export function borrowBuffer(): Buffer {
   return kept.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
 }

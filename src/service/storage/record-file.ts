@@ -63,11 +63,7 @@ export class FileWriter {
     }
   }
 
-  /**
-   * Writes the rest and closes; with `durable`, content and name are synced.
-   *
-   * @param options.named see {@link makeSafe}
-   */
+  /** Writes the rest and closes; with `durable`, content and name are synced. @param options.named see {@link makeSafe} */
   async finish(options: { readonly durable: boolean; readonly named?: boolean }): Promise<void> {
     try {
       await this.#drain();

@@ -213,10 +213,7 @@ export class ResultCaches {
     );
   }
 
-  /**
-   * Remembers keys as verified. "An account that uses the global cache gives its own results to it"
-   * (spec 1).
-   */
+  /** Remembers keys as verified. "An account that uses the global cache gives its own results to it" (spec 1). */
   async remember(
     blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     verified: { readonly account: string; readonly nowMs: number; readonly isShared: boolean },

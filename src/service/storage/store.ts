@@ -25,10 +25,7 @@ interface Folders {
   readonly arriving: string;
 }
 
-/**
- * The service's data: a folder with a log of events, and the files of the batches. Every change of state goes
- * through {@link Store.commit}.
- */
+/** The service's data: a folder with a log of events, and files of batches. State changes by {@link Store.commit} alone. */
 export class Store {
   readonly state: ServiceState;
   /** Keys the hashes of addresses: without it, neither keys nor caches reveal an address. */

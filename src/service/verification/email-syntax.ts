@@ -24,7 +24,6 @@ export function remember<Answer>(answer: (text: string) => Answer): (text: strin
   };
 }
 
-/** A parsed email address. */
 interface Mailbox {
   /** Local part, quotes included. */
   readonly local: string;
@@ -135,12 +134,7 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/**
- * The domain of a {@link Mailbox}.
- *
- * @param text after the at sign
- * @returns `undefined` for an invalid domain
- */
+/** The domain of a {@link Mailbox}. @param text after the at sign @returns `undefined` for an invalid domain */
 export const readDomain = remember((text: string): string | undefined => {
   const labels = readLabels(text);
   if (labels === undefined) return undefined;

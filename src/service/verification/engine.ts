@@ -81,7 +81,6 @@ export interface VerificationEngine {
 
 const timeUp = new Error('the time is up');
 
-/** One address, and how to read it. */
 interface OneAddress {
   readonly type: VerificationType;
   readonly address: string;

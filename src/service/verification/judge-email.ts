@@ -83,10 +83,7 @@ export function parseWordList(text: string): string[] {
 
 let freeDomains: ReadonlySet<string> | undefined;
 
-/**
- * Whether a domain (ASCII, lower case) offers personal mailboxes, free of charge or with internet access: by
- * a maintained list.
- */
+/** Whether a domain (ASCII, lower case) has personal mailboxes, free or with internet access, by a list. */
 export function isFreeDomain(domain: string): boolean {
   freeDomains ??= new Set(parseWordList(`${moreFreeDomainsText}\n${freeDomainsText}`));
   return freeDomains.has(domain);
@@ -138,10 +135,7 @@ const reservedNames: ReadonlySet<string> = new Set([
   'test',
 ]);
 
-/**
- * Whether a domain (ASCII, lower case) surely has no mail: reserved names, and top-level labels of digits
- * alone (RFC 3696, section 2).
- */
+/** Whether a domain (ASCII, lower case) surely has no mail: reserved, or a top-level label of digits (RFC 3696 2). */
 function cannotHaveMail(domain: string): boolean {
   const lastDot = domain.lastIndexOf('.');
   const topLevel = domain.slice(lastDot + 1);
@@ -153,10 +147,7 @@ function cannotHaveMail(domain: string): boolean {
 /** Local parts of functions, not persons, from role-names.txt. */
 const roleNames: ReadonlySet<string> = new Set(parseWordList(roleNamesText));
 
-/**
- * Whether a whole local part names a function (`sales`, `no-reply`), not a person. Text after a plus is a tag
- * of the same mailbox (`info+fair`).
- */
+/** Whether a whole local part is a function's (`sales`, `no-reply`). Text after a plus is a tag (`info+fair`). */
 export function isRoleName(tagged: string): boolean {
   const plus = tagged.indexOf('+');
   const local = plus > 0 ? tagged.slice(0, plus) : tagged;

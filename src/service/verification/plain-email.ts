@@ -20,10 +20,7 @@ class DomainTable {
   readonly #lengths = new Uint8Array(places);
   readonly #values = new Uint8Array(places).fill(free);
 
-  /**
-   * @param hash of the domain's bytes
-   * @returns the number of a domain; `undefined` when missing
-   */
+  /** @param hash of the domain's bytes @returns the number of a domain; `undefined` when missing */
   get(bytes: Uint8Array, begin: number, end: number, hash: number): number | undefined {
     const place = placeOf(hash);
     const value = this.#values[place];
@@ -107,11 +104,7 @@ function lookUp(bytes: Buffer, end: number, hash: number): number {
   return facts ?? readWhole;
 }
 
-/**
- * Judges an address like `judgeEmail`, if it is well-formed ASCII that is compared without case.
- *
- * @returns `undefined` leaves it open
- */
+/** Judges an address like `judgeEmail`, if it is plain ASCII compared without case; `undefined` leaves it open. */
 export function judgePlainEmail(
   bytes: Buffer,
   begin: number,

@@ -131,10 +131,7 @@ const planHolders: ReadonlyMap<string, CountryCode> = new Map([
   ['Cocos (Keeling) Islands', 'AU'],
 ]);
 
-/**
- * The country probably meant by an unknown text; its code is `null` where the service does not accept that
- * country.
- */
+/** The country probably meant by an unknown text; its code is `null` where the service does not accept that country. */
 export function guessCountry(
   text: string,
 ): { readonly code: string | null; readonly name: string } | undefined {

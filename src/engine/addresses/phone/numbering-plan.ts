@@ -155,10 +155,7 @@ export class PlanFamily {
   readonly #anyLength: number;
   readonly #eachLength: number;
 
-  /**
-   * @param countries those that share the code, the main one first; or the code itself where it belongs to no
-   * country
-   */
+  /** @param countries that share the code, the main one first; or the code itself where it is no country's */
   constructor(callingCode: string, countries: ReadonlyMap<string, CountryRules>) {
     this.callingCode = callingCode;
     this.#plans = new Map(

@@ -34,10 +34,7 @@ const at = {
   types: 11,
 } as const;
 
-/**
- * The rules of a country, or of a calling code that is no country's; `undefined` for those that the
- * library does not know (`GS`, `UM`).
- */
+/** The rules of a country, or of a calling code of none; `undefined` where the library has none (`GS`, `UM`). */
 export function rulesOf(countryOrCode: string): CountryRules | undefined {
   const { countries, nonGeographic } = metadata;
   const known = [countries, nonGeographic].find((plans) => Object.hasOwn(plans, countryOrCode));
@@ -76,10 +73,7 @@ export function startOf(pattern: string | undefined): RegExp | undefined {
   return pattern === undefined ? undefined : new RegExp(`^(?:${pattern})`);
 }
 
-/**
- * The alternatives of a pattern that consists of digits, as most prefixes do; of any other, the empty
- * beginning.
- */
+/** The alternatives of a pattern that consists of digits, as most prefixes do; of any other, the empty beginning. */
 export function literalsOf(pattern = ''): readonly string[] {
   return /^\d+(?:\|\d+)*$/.test(pattern) ? pattern.split('|') : [''];
 }

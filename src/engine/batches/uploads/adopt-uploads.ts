@@ -92,10 +92,7 @@ function takeLaunched(
   );
 }
 
-/**
- * Elects the newest attempt, which its process continues; of two uploads of one attempt the older, which
- * every process sees in the list.
- */
+/** Elects the newest attempt, which its process continues; of two of one attempt the older, which all see in the list. */
 function takeUnlaunched(
   state: Exclude<BatchState, { readonly stage: 'exported' | 'failed' | 'split' }>,
   uploads: readonly BatchUpload[],

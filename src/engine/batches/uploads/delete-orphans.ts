@@ -61,7 +61,6 @@ export async function deleteOrphans(
   runId: string,
   batches: readonly LeftBatch[],
   options: {
-    /** Whether no process will continue the unlaunched batches. */
     readonly isGivenUp: boolean;
     /** Whether uploads of other processes are known to exist. */
     readonly hasSurplus: boolean;
@@ -81,7 +80,6 @@ export async function deleteOrphans(
   const kept = new Map(
     batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp, keepsFailed)]),
   );
-  /** Labels and names in the list. */
   const listed = new Set<string>();
   const isUnwanted = ({ batch_uuid, name }: ListedUpload): boolean => {
     const upload = parseBatchName(name, runId);
@@ -156,7 +154,6 @@ export async function deleteCutOff(
   return end ?? { left: namesOf(suspects(), runId), unconfirmed: [] };
 }
 
-/** Names of batches whose launch was requested with an unknown result: none is deleted. */
 export function namesInDoubt(batches: readonly LeftBatch[], runId: string): readonly string[] {
   return namesOf(
     batches.filter(({ state }) => isInDoubt(state)),
@@ -185,7 +182,6 @@ function hasFailedUnlaunched(state: BatchState): boolean {
   return state.stage === 'failed' && !state.launched;
 }
 
-/** Whether something was sent and no launch requested. */
 export function isBeforeLaunch(state: BatchState): boolean {
   switch (state.stage) {
     case 'uploading':

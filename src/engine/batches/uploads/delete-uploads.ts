@@ -39,10 +39,7 @@ export function isLaunched(status: string): boolean {
   return !neverLaunched.has(status);
 }
 
-/**
- * Why a batch of this status is kept until its results are safe. A broken one may have been launched, and
- * support needs its uuid.
- */
+/** Why a batch of this status is kept until its results are safe. A broken one may be paid; support needs its uuid. */
 function keptFor(status: string): 'launched' | 'left' | undefined {
   if (isLaunched(status)) return 'launched';
   return status === 'internal_error' ? 'left' : undefined;

@@ -18,11 +18,7 @@ export interface ListOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/**
- * Reads every item of the list of batches, in bounded time.
- *
- * @throws DeadlineError when it does not end; as requests do
- */
+/** Reads every item of the list of batches. @throws DeadlineError when it does not end; as requests do */
 export async function readList(
   service: BatchLister,
   { signal, clock, deadlineMs: ms, timeoutMs }: ListOptions,
@@ -60,10 +56,7 @@ export async function findUpload(
   throw uuids.sharedError(taken, name);
 }
 
-/**
- * The upload name of each uuid in a run: if a service answers two uploads with one uuid, one batch would be
- * launched and exported in place of another.
- */
+/** The upload name of each uuid in a run: a uuid given twice would have one batch launched in place of another. */
 export class UploadRegistry {
   readonly #names = new Map<string, string>();
   /** Wrong facts that the service gives about correctly listed uploads: no sign of anything. */
@@ -194,10 +187,7 @@ export class OneAccount {
     }
   }
 
-  /**
-   * A new key belongs to the account if it sees one of its batches; before the first batch nothing is at
-   * stake.
-   */
+  /** A new key belongs to the account if it sees one of its batches; before the first batch nothing is at stake. */
   async #compare(fingerprint: string): Promise<void> {
     const uuids = [...this.#uuids()];
     let isOfRun = uuids.length === 0;

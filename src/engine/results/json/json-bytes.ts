@@ -157,10 +157,7 @@ function isExponent(byte: number): boolean {
 
 const firstCarryBytes = 512;
 
-/**
- * The bytes of one key or value: read in place when one chunk holds them, else carried over, and dropped
- * beyond their bound.
- */
+/** The bytes of one key or value: read in place when one chunk holds them, else carried over; too long ones dropped. */
 export class TokenBytes {
   /** The whole token after {@link finish}: `bytes` from `start` to before `end`. */
   bytes: Buffer = Buffer.alloc(0);
@@ -182,11 +179,7 @@ export class TokenBytes {
     this.#isTooLong = false;
   }
 
-  /**
-   * Copies the token's part of a chunk that ends inside it; the chunk may be reused.
-   *
-   * @returns whether the token is still within its bound
-   */
+  /** Copies the token's part of a chunk that ends inside it. @returns whether the token is still within its bound */
   carryOver(chunk: Buffer, to: number): boolean {
     if (this.#from === -1) return true;
     this.#append(chunk, to);

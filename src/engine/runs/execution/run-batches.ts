@@ -24,10 +24,7 @@ export interface DriveRunOptions {
   readonly batches: readonly Batch[];
   readonly store: BatchStore;
   readonly onSettled?: () => void;
-  /**
-   * Whether this process needs the outcomes of batches that others have finished; else they wait for
-   * `settleAll`. @default true
-   */
+  /** Whether this process needs outcomes of others' batches; else they wait for `settleAll`. @default true */
   readonly wantsAll?: () => boolean;
   /** Claims the output of the run, unless another process has it. @returns whether this process has it */
   readonly claimOutput?: () => Promise<boolean>;
@@ -43,10 +40,7 @@ export class RunBatches {
   readonly log = new BatchLog();
   /** By label: the batches, with parts in place of split ones. */
   readonly #all = new Map<string, Batch>();
-  /**
-   * Batches whose launch the store lacks. No others are claimed before the store has them, as a budget would
-   * not count them.
-   */
+  /** Batches whose launch the store lacks: no others are claimed before it has them, as a budget would not count them. */
   readonly #first = new Set<Batch>();
   /** Batches changed since the last call, apart from those recorded by others. */
   #changed = new Set<Batch>();
@@ -121,7 +115,6 @@ export class RunBatches {
     return claims.map(({ batch }) => batch);
   }
 
-  /** Reports what an earlier process has begun. */
   reportRecalled(): void {
     const batches = this.log
       .batches()

@@ -29,7 +29,6 @@ const briefly = { timeoutMs: 10_000, maxRetries: 0 };
 /** After so many in a row that failed, no more are deleted until all is collected. */
 const mostRefused = 3;
 
-/** Deletes from the service what a run needs no more, and names what stays there all the same. */
 export class RunDeletions {
   readonly #options: DriveRunOptions;
   readonly #log: BatchLog;

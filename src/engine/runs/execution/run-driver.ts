@@ -35,7 +35,6 @@ export interface DriveRunEnd {
   deleteUnneeded(confirm: () => Promise<void>): Promise<void>;
 }
 
-/** Drives the batches of a run, from where the journal left them. */
 export class RunDriver {
   readonly #options: DriveRunOptions;
   readonly #drive: BatchPool;

@@ -20,7 +20,6 @@ import { notAwaited } from '../../../platform/waiting/clock.js';
 interface WorkerLoopOptions extends Omit<DriveRunOptions, 'batches'> {
   readonly drive: BatchPool;
   readonly batches: RunBatches;
-  /** Whether a batch is unsettled and not claimed by this process. */
   readonly isOpen: (batch: Batch) => boolean;
   readonly settle: (batch: Batch, state: EndedBatch) => Promise<void>;
 }
@@ -57,7 +56,6 @@ export class WorkerLoop {
     return this.#waitedFor.size;
   }
 
-  /** There may be room for another batch. */
   notify(): void {
     // Recording and claiming may have to wait.
     this.#announceStop();
@@ -152,7 +150,6 @@ export class WorkerLoop {
     return this.#options.store.others.haveEndedRun;
   }
 
-  /** Why another process stopped since this one joined. */
   get #stoppedByOthers(): StoppedEntry | undefined {
     const { stopped } = this.#options.store.state;
     return stopped?.at === this.#stoppedBefore ? undefined : stopped;

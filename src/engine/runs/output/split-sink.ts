@@ -217,10 +217,7 @@ function verdictsByColumn(
   });
 }
 
-/**
- * What a cell means for its row: kept, with a valid verdict or another; refused for its verdict; or poor, for
- * its quality or as suppressed.
- */
+/** A cell for its row: kept, as valid or otherwise; refused by verdict; or poor, by quality or as suppressed. */
 type CellFate = 'valid' | 'kept' | 'refused' | 'poor';
 type KeepTest = (outcome: number, column: number) => CellFate;
 

@@ -40,10 +40,7 @@ interface WriteOutputOptions extends SinkOptions {
   readonly onRows: (rows: number) => void;
 }
 
-/**
- * Reads the source again, joins each row with its results, and writes the output, which is complete when this
- * returns.
- */
+/** Reads the source again, joins each row with its results, and writes the output: complete when this returns. */
 export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
   const readsCells = plan.hasPerCellValues || sink.readsAddresses === true;
@@ -68,7 +65,6 @@ export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeT
   }
 }
 
-/** Opens a sink for a reading, which is closed when that fails. */
 export async function openSink(
   { source, sink, plan, runId, onNotice, signal }: SinkOptions,
   reading: SourceReading,
@@ -177,7 +173,6 @@ class PerCellValues {
   readonly wholeCellsOf: AddedCells['cellsOf'] = (id, column) =>
     this.#plan.wholeCellsOf(this.#find(id).outcome, column);
 
-  /** Gives cells their ids while a sink writes them. */
   over(writing: SinkWriting): SinkWriting {
     let next = 0;
     return {

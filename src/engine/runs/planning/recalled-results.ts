@@ -118,7 +118,6 @@ export async function readRecalled(
   return entries;
 }
 
-/** Results of earlier runs while the source is read. */
 export interface OpenRecall {
   recall(outcomes: OutcomeTable): Recall;
   flush(): Promise<void>;

@@ -16,7 +16,6 @@ import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.j
 import { notice } from '../../../platform/text/notices.js';
 import { limitedSource } from '../../../lists/rows/sources/derived-sources.js';
 
-/** By verified column: position and type. */
 type SplitColumns = readonly { readonly type: VerificationType; readonly position: number }[];
 
 /** The source itself, or with `splitCells` or `limit` one with split cells or the first rows. */
@@ -31,10 +30,7 @@ export function askedSource(
   return limitedSource(split, options.limit);
 }
 
-/**
- * Repeats each row for every address in a verified cell. Several such columns are split together, by
- * position.
- */
+/** Repeats each row for every address in a verified cell. Several such columns are split together, by position. */
 function splitCellsSource(source: Source, columns: ColumnOptions): Source {
   const splitting = (kept: Source | undefined): Source => splitCellsSource(kept ?? source, columns);
   return withMembers(source, {
@@ -90,10 +86,7 @@ async function openSplit(
   });
 }
 
-/**
- * @param types gets those of the split cells
- * @returns `undefined` where no row has several addresses in a cell
- */
+/** @param types gets those of the split cells @returns `undefined` where no row has several addresses in a cell */
 function splitChunk(
   chunk: RowChunk,
   columns: SplitColumns,

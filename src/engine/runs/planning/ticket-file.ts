@@ -84,7 +84,6 @@ function bytesOf(numbers: Uint32Array): Buffer {
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** The error when a source gives other rows at its second reading. */
 export function inputChanged(source: string): InputError {
   return new InputError(
     `${source} has changed since the run read it: run again, which uses what was paid for with what it holds then`,

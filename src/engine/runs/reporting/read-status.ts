@@ -144,11 +144,7 @@ export interface StoppedRun {
   readonly batches: readonly BatchReport[];
 }
 
-/**
- * Reads what a stopped run has paid, and the states of its batches.
- *
- * @param place its state directory, or the shared store
- */
+/** Reads what a stopped run has paid, and its batches' states. @param place its state directory, or the shared store */
 export async function readStoppedRun(
   place: string | SharedStore,
   files: FileSystem = systemFiles,

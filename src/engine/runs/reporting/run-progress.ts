@@ -81,10 +81,7 @@ export type RunProgress =
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };
 
-/**
- * Takes a run's progress, and publishes it on the process's channels, too. What stays on the service is named
- * once, however often its deletion is tried.
- */
+/** Publishes a run's progress on the process's channels, too. What stays on the service is named once. */
 export function observedProgress(
   onProgress: ((progress: RunProgress) => void) | undefined,
 ): (progress: RunProgress) => void {

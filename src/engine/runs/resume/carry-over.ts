@@ -33,7 +33,6 @@ interface CarryOverOptions extends SettleOptions {
   readonly change: string | undefined;
   /** Called once nothing refuses a changed list any more. */
   readonly onJudged: () => void;
-  /** Called once it is decided, before anything is sent. */
   readonly onDecided: () => Promise<void>;
 }
 

@@ -41,7 +41,6 @@ export function takesUpEarlier(state: RunState, { retryFailed, maxCredits }: Com
   return isOwed && (maxCredits === undefined || !hasPaid(state));
 }
 
-/** Whether a person asks for failed addresses to be sent again. */
 export function isRetryAsked({ retryFailed, isRetryImplied }: RetryChoice): boolean {
   return retryFailed === true && isRetryImplied !== true;
 }
@@ -69,7 +68,6 @@ export function withRetriableExports<Run extends ComparedRun>(run: Run, state: R
 /** These are compared by their results: names may differ between machines. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
 
-/** The differing options about the service, with their values, and its parameters, by their names. */
 export function differingSettings(
   state: RunEntry,
   given: RunEntry['decides'],
@@ -139,10 +137,7 @@ export function leftOutOptions(state: Decisions, given: Decisions): readonly str
 
 type AccountMatch = 'same' | 'replaced' | 'unknown' | 'other';
 
-/**
- * Whether a key belongs to the run's account: under another account all its batches look deleted, while a new
- * key of the same account sees them.
- */
+/** Whether a key is of the run's account: under another, all batches look deleted; a new key of the same sees them. */
 export async function isOfAccount(
   client: Client,
   run: RunEntry,
@@ -158,7 +153,6 @@ export async function isOfAccount(
   return uuids.length === 0 ? 'unknown' : 'other';
 }
 
-/** Refuses another account before anything is paid again. */
 export async function checkAccount(
   client: Client,
   state: RunEntry,
@@ -171,11 +165,7 @@ export async function checkAccount(
   }
 }
 
-/**
- * Whether the key is another one of the same account.
- *
- * @throws StateError `state_mismatch` for another account
- */
+/** Whether the key is another one of the same account. @throws StateError `state_mismatch` for another account */
 export async function accountOf(
   client: Client,
   run: RunEntry,
@@ -206,7 +196,6 @@ export function hasSameOutput(state: Decisions, given: Decisions): boolean {
   return differingOptions(allOf(state), allOf(given)).every((name) => comparedItself.has(name));
 }
 
-/** Whether a run whose list was not yet read is the requested one. */
 export function isSameRun(state: RunEntry, given: Decisions, service: string): boolean {
   return state.service === service && differingOptions(allOf(state), allOf(given)).length === 0;
 }
@@ -236,11 +225,7 @@ export function findChange(
     : "the list's content";
 }
 
-/**
- * Options of a finished run that differ in the call that asks for its report.
- *
- * @returns `undefined` without a difference
- */
+/** Options of a finished run that differ in the call for its report; `undefined` without a difference. */
 export function othersThanFinished(state: Decisions, given: Decisions): string | undefined {
   const [before, now] = [allOf(state), allOf(given)];
   const options = shownOptions(differingOptions(before, now), before, now);

@@ -59,10 +59,7 @@ export class UnfinishedComparison {
     this.#run = run;
   }
 
-  /**
-   * @returns `undefined` where no run has sent anything that is still of use
-   * @throws StateError `state_damaged`, OutputError
-   */
+  /** @returns `undefined` where nothing that was sent is still of use @throws StateError `state_damaged`, OutputError */
   static async find(
     stateDir: string | undefined,
     options: ComparedOptions,
@@ -105,10 +102,7 @@ export class UnfinishedComparison {
     this.#batches.push(...(this.#plan?.cutter.take() ?? []));
   }
 
-  /**
-   * @param entryOf the plan of the rows, from its batches
-   * @param fresh the plan of a run that knows of no other, and its batches
-   */
+  /** @param entryOf the plan of the rows, from its batches @param fresh the same of a run that knows of no other */
   async end(
     entryOf: (batches: readonly Batch[]) => PlanEntry,
     fresh: { readonly plan: Plan; readonly batches: readonly Batch[] },

@@ -23,7 +23,6 @@ import { noticed } from '../reporting/run-progress.js';
 const firstPauseMs = 1000;
 const longestPauseMs = 60_000;
 
-/** Shows whoever has the history that this process of a shared run is at work. */
 export class HistoryPresence {
   readonly #run: ResolvedRun;
   /** The run and its store, for messages. */

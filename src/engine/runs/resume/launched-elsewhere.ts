@@ -88,10 +88,7 @@ class LaunchedElsewhere {
   }
 }
 
-/**
- * Counts addresses of a run that is resumed which it has not launched, or may not have, and another run with its
- * history has since.
- */
+/** Counts a resumed run's addresses that it may not have launched, and another run with its history has since. */
 export async function paidSince(
   history: History,
   batches: readonly Batch[],

@@ -64,11 +64,7 @@ export function leftOfShared(state: RunState, run: RetryChoice): LeftToSend | un
   return isPlanned(state) ? leftOfRun(state, run) : undefined;
 }
 
-/**
- * What a run that replaces the one in a state directory sends of its list.
- *
- * @param options.plan of the list, whose history settles what it has
- */
+/** What a run that replaces the one in a state directory sends of its list. @param options.plan of the list */
 export async function leftOfList({
   files,
   stored,

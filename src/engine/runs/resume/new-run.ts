@@ -106,7 +106,6 @@ export function serviceOf(client: Client, { serviceName }: ResolvedRun): string 
   return serviceName ?? client.baseUrl;
 }
 
-/** Asks the questions and gives the notices about a list. */
 export async function checkBeforeSending(
   run: ResolvedRun,
   { plan, batches }: PlannedInput,
@@ -121,10 +120,7 @@ export async function checkBeforeSending(
   }
 }
 
-/**
- * Reports too small a balance before anything is sent; where there is a question before the launch, that
- * shows it.
- */
+/** Reports too small a balance before anything is sent; where there is a question before the launch, that shows it. */
 export function reportBalance(
   { maxCredits, partial, onPrepared, onProgress }: ResolvedRun,
   { batches }: PlannedInput,

@@ -52,10 +52,7 @@ interface Compared {
   readonly change: string | undefined;
 }
 
-/**
- * A run of one process: the one in the state directory, or another that replaces it because the list has
- * changed.
- */
+/** A run of one process: the one in the state directory, or another that replaces it because the list has changed. */
 export class DirectoryRun implements RunLocation {
   readonly run: ResolvedRun;
   readonly store: StateDirectory;
@@ -167,7 +164,6 @@ export class DirectoryRun implements RunLocation {
     return this.#begin(client, service);
   }
 
-  /** What a run began with and is resumed without. */
   #leftOut(run: RunEntry): readonly Notice[] {
     const options = leftOutOptions(run, this.#decisions);
     return [

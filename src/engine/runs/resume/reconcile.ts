@@ -50,10 +50,7 @@ export class Reconciliation {
   readonly #isResumed: boolean;
   /** A shared store's content before the list was read. */
   readonly #sharedBefore: JournaledBatches | undefined;
-  /**
-   * Whether the state directory was copied from where the run began: another process may continue with the
-   * other copy.
-   */
+  /** Whether the state directory is a copy: another process may continue with the other. */
   readonly isCopied: boolean;
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
@@ -136,10 +133,7 @@ export class Reconciliation {
     return { stage: 'split', uuid, attempt, fresh, uploads };
   }
 
-  /**
-   * Whether a store that lost its latest writes lacks the launch of a batch or its parts: no credits are
-   * reserved for it there.
-   */
+  /** Whether a store that lost its latest writes lacks a launch of the batch, and so has no credits reserved for it. */
   lacksLaunch(batch: Batch, state: BatchState): boolean {
     if (!this.#sharedBefore || mayHaveLaunched(state) || state.stage === 'split') return false;
     const hasLaunched = this.uploads.of(batch).some(({ status }) => isLaunched(status));

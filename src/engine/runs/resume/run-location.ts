@@ -27,11 +27,7 @@ export interface RunLocation {
   connect(): Promise<Client>;
   /** @returns the summary of a finished run, when the same is asked for again */
   finishedSummary(): Promise<Summary | undefined>;
-  /**
-   * Resumes the known run, or begins one.
-   *
-   * @throws StateError `state_mismatch` before anything is sent, when neither is allowed
-   */
+  /** Resumes the known run, or begins one. @throws StateError `state_mismatch` where neither is allowed, nothing sent */
   open(client: Client): Promise<OpenedRun>;
   /** Asks the questions about a list that it begins with. */
   checkBeforeSending(plannedInput: PlannedInput): Promise<void>;

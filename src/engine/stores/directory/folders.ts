@@ -169,11 +169,7 @@ export async function syncName(
   }
 }
 
-/**
- * Distinguishes a journal from its copies: inode, and time of birth where the file system has it.
- *
- * @returns `undefined` where the system has neither
- */
+/** Tells a journal from its copies: inode, and time of birth where there is one. @returns `undefined` with neither */
 export async function readStateLocation(
   files: FileSystem,
   stateDir: string,

@@ -88,10 +88,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/**
- * An append-only file of JSON entries with checksums. An entry counts once `append` has returned: it is on
- * disk.
- */
+/** An append-only file of JSON entries with checksums. An entry counts once `append` has returned: it is on disk. */
 export class Journal {
   readonly #log: LogFile;
   readonly #id: string;
@@ -103,11 +100,7 @@ export class Journal {
     this.#id = id;
   }
 
-  /**
-   * Opens a journal, or begins one.
-   *
-   * @returns the journal and its entries; the rest of a torn last write is dropped
-   */
+  /** Opens a journal, or begins one. @returns the journal and its entries; the rest of a torn last write is dropped */
   static async open(
     files: FileSystem,
     path: string,

@@ -156,10 +156,7 @@ export class StateDirectory implements RunStore, RunScratch, DirectoryState {
     });
   }
 
-  /**
-   * Begins a run. A known one is replaced in a single write. Its paid results stay while the new one needs
-   * them.
-   */
+  /** Begins a run. A known one is replaced in a single write. Its paid results stay while the new one needs them. */
   async begin(entry: RunEntry): Promise<void> {
     if (!this.#state.run) return this.record(entry);
     const generation = this.#state.generation + 1;

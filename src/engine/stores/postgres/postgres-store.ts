@@ -115,7 +115,6 @@ export function postgresStore(options: PostgresStoreOptions): SharedStore {
 interface StorePlace {
   readonly url: string;
   readonly schema: string;
-  /** The store in messages. */
   readonly name: string;
   readonly signal?: AbortSignal | undefined;
   /** How long it may be unreachable. @default as long as a look may take */

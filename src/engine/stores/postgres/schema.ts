@@ -12,10 +12,7 @@ import { StoreConnection, type StoreConnectionOptions } from './store-connection
 import tables from './tables.sql';
 import type { WholeCopy, Values, StoreCalls, CopyPart } from '../shared/store-protocol.js';
 
-/**
- * The migrations of a schema; a released one never changes. The files can be run with psql: they name the
- * schema `sluice`.
- */
+/** The migrations of a schema; a released one never changes. psql runs the files, too: they name the schema `sluice`. */
 const migrations: readonly string[] = [tables + paceFunctions + runFunctions + claimFunctions];
 
 const newestMigration = migrations.length;
@@ -58,7 +55,6 @@ end $sluice$;
 
 interface SchemaPlace {
   readonly schema: string;
-  /** The store in messages. */
   readonly name: string;
 }
 
@@ -73,12 +69,7 @@ export async function prepareSchema(
   }
 }
 
-/**
- * The number of a schema's latest migration.
- *
- * @returns 0 without one
- * @throws StateError for one that another build has made
- */
+/** The number of a schema's latest migration, or 0. @throws StateError for one that another build has made */
 export async function schemaVersion(
   connection: StoreConnection,
   { schema, name }: SchemaPlace,

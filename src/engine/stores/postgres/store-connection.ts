@@ -17,15 +17,11 @@ const pauses = { firstMs: 100, longestMs: 2000 };
 /** A server that is away may not report it. */
 const answerTimeoutMs = 30_000;
 
-/**
- * Errors that pass: the connection, a server that starts, fails over or has not taken over yet (25006, 55000
- * of a standby), a deadlock.
- */
+/** Errors that pass: of connections, of a server that starts or fails over (25006, 55000 of a standby), a deadlock. */
 const passing = /^(?:08|57P|58|53|40)|^(?:25006|55000|55P03|57014)$/;
 
 export interface StoreConnectionOptions {
   readonly url: string;
-  /** The store in messages. */
   readonly name: string;
   readonly giveUpAfterMs: number;
   /** Clock, for tests. @default the system's */

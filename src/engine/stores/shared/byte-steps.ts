@@ -8,7 +8,6 @@ import {
   type WholeCopy,
 } from './store-protocol.js';
 
-/** One process's steps for the copy of the run's source. */
 export class CopySteps {
   readonly #run: RunCalls;
   readonly #calls: StoreCalls;
@@ -54,12 +53,7 @@ export class ResultSteps {
     this.#blockBytes = blockBytes;
   }
 
-  /**
-   * Stores results, replacing earlier ones.
-   *
-   * @param nextCall gives the numbers of records
-   * @returns whether the claim is still valid
-   */
+  /** Stores results, replacing earlier ones. @param nextCall numbers records @returns whether the claim is valid */
   async keep(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean> {
     for (const block of this.#blocksOf(bytes)) {
       if (!(await this.#run.writes(token, 'keep_results', { call: nextCall(), ...block })))

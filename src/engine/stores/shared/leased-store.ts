@@ -39,7 +39,6 @@ interface LeasedStoreOptions {
   readonly leaseMs: number;
   /** Largest copy of the source in bytes. @default any */
   readonly copyLimitBytes?: number | undefined;
-  /** The process's progress with its rows. @default unknown */
   readonly rows?: RowFigures | undefined;
 }
 

@@ -14,10 +14,7 @@ interface Held extends Lease {
   renewedAt: number;
 }
 
-/**
- * The claims of a process. It revokes one by itself when the store has not answered for so long that another
- * process may have the batch.
- */
+/** The claims of a process, which revokes one by itself once another may have the batch for the store's silence. */
 export class Leases {
   readonly #validMs: number;
   readonly #held = new Map<string, Held>();
@@ -154,7 +151,6 @@ export class Heartbeat {
 
 type Act = <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
 
-/** One process's part in a shared rate. */
 export class LeasedRate implements SharedRate {
   readonly #steps: PaceSteps;
   readonly #do: Act;
@@ -193,7 +189,6 @@ export class LeasedRate implements SharedRate {
   }
 }
 
-/** One process's steps in its account's shared rate. */
 export class PaceSteps {
   readonly #calls: RunCalls;
   #account = '';

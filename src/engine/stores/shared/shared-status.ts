@@ -95,7 +95,6 @@ export function runMissing(name: string): ConfigurationError {
   return new ConfigurationError(`${name} does not exist`, { option: 'run', fault: 'missing' });
 }
 
-/** @param name the run and its store in messages */
 export function sharedStatusOf(
   { run, madeAt, entries, workers }: StoredRun,
   name: string,
@@ -160,10 +159,7 @@ export function stopForLosses(batch: string): StoppedEntry {
   };
 }
 
-/**
- * The stop for all processes that a process's error requires: one that each would meet, or that is meant for
- * all.
- */
+/** The stop for all processes that a process's error requires: one that each would meet, or that is meant for all. */
 export function stopForAll(error: unknown): StoppedEntry | undefined {
   if (!isSluiceError(error)) return undefined;
   const stopped = stoppedEntry.safeParse({
@@ -175,12 +171,10 @@ export function stopForAll(error: unknown): StoppedEntry | undefined {
   return stopped.data;
 }
 
-/** Whether launched batches are finished first. */
 export function letsFinish({ code }: StoppedEntry): boolean {
   return ['payment_required', 'budget_exhausted', 'detached', 'processes_lost'].includes(code);
 }
 
-/** The error of a process that another has stopped. */
 export function stopOfOthers({ code, message: reason }: StoppedEntry): SluiceError {
   const message = `another process of the run was stopped: ${reason}`;
   switch (code) {

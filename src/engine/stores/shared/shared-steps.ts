@@ -75,7 +75,6 @@ export class SharedSteps {
     this.pace = new PaceSteps(this.#run);
   }
 
-  /** The store in messages. */
   get name(): string {
     return this.#options.name;
   }
@@ -105,7 +104,6 @@ export class SharedSteps {
     return this.#run.join();
   }
 
-  /** Records the run, unless it is recorded. */
   async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<Updates> {
     const after = this.#run.seen;
     const begun = await this.#run.step<{ updates: UpdatePage }>('begin', {

@@ -96,7 +96,6 @@ async function* blocksOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffe
 
 interface SharedSourceOptions {
   readonly source: Source;
-  /** The run and its store for messages. */
   readonly name: string;
   readonly store: SharedRunStore;
   /** A folder of this process for the copy that it reads. */

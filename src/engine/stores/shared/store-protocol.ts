@@ -49,10 +49,7 @@ export interface ReopenedBatch {
 export interface Claimed {
   /** Absent where none was free. */
   readonly token: Token | undefined;
-  /**
-   * A batch that is no longer claimed: five processes fell silent within a minute of claiming it, since the
-   * run was last resumed.
-   */
+  /** A batch that is no longer claimed: within a minute of claiming it, five processes fell silent. */
   readonly breaking?: string | undefined;
   /** Whether the service has accepted a batch of the run: until then only the first may be claimed. */
   readonly isProven: boolean;
@@ -118,10 +115,7 @@ export interface StoreCalls {
    */
   call<Content>(name: string, values: Values, patienceMs?: number): Promise<Content>;
 
-  /**
-   * @param listener called with the run of each new entry, and with announcements, where the server can
-   * notify
-   */
+  /** @param listener called with the run of each new entry, and with announcements, where the server can notify */
   listen?(listener: (payload: string | undefined) => void): void;
 
   notify?(payload: string): Promise<void>;
@@ -169,7 +163,6 @@ export class RunCalls {
     return this.#joined.life;
   }
 
-  /** Salt of key fingerprints. */
   get salt(): string {
     return this.#joined.salt;
   }
@@ -228,10 +221,7 @@ export class RunCalls {
     return this.step<Content>(step, { batch, epoch, written, ...values });
   }
 
-  /**
-   * @param values `seen` where the updates are to begin, if earlier: another answer with them may be on its
-   * way
-   */
+  /** @param values `seen` where the updates are to begin, if earlier: another answer with them may be on its way */
   async step<Content>(
     step: string,
     values: Values,

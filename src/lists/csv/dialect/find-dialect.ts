@@ -1,6 +1,5 @@
 import type { FileOptions } from '../../files/file-format.js';
 
-/** How the cells of a CSV file are separated. */
 export interface CsvDialect {
   /** One character or more. */
   readonly delimiter: string;
@@ -120,7 +119,6 @@ interface CutOptions {
 
 const mostRows = 200;
 
-/** Cuts text, one character for each byte, into rows and cells. */
 export function sampleRows(text: string, dialect: CutOptions): RowCut {
   const { delimiter, quote, isWhole = false } = dialect;
   const rows: SampledRow[] = [];

@@ -9,7 +9,6 @@ import { orAborted } from '../../../platform/waiting/promises.js';
 export interface ByteReader {
   /** The next piece, valid until the next read; `undefined` at the end of a complete input. */
   read(): Promise<Uint8Array | undefined>;
-  /** Closes the input; may be called again. */
   close(): Promise<void>;
 }
 

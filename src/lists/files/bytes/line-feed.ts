@@ -6,7 +6,6 @@ import { carriageReturnByte, lineFeedByte } from '../../csv/csv-format.js';
 import { markBytesOf, utf8Mark } from '../file-signature.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
-/** Some lines of a text file, in order. */
 export interface Lines {
   /** Bytes that the bounds refer to; never overwritten. */
   readonly bytes: Buffer;

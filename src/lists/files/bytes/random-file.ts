@@ -28,10 +28,7 @@ export async function openRandomFile(
   return fromHandle(handle, name, signal);
 }
 
-/**
- * Copies input that can be read once into an unlinked file: nobody else can open it, and it disappears with
- * the process.
- */
+/** Copies input that can be read once into an unlinked file: nobody else can open it, and it ends with the process. */
 export async function spoolToRandomFile(
   reader: {
     readonly read: () => Promise<Uint8Array | undefined>;

@@ -4,10 +4,7 @@ import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import type { RandomFile } from '../bytes/random-file.js';
 
 export interface ByteOutput {
-  /**
-   * Whether written bytes may be reused once the write has resolved.
-   * @default false: they must not be changed
-   */
+  /** Whether written bytes may be reused once the write has resolved. @default false: they must not be changed */
   readonly givesBack?: boolean;
   /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;

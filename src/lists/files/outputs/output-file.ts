@@ -53,11 +53,7 @@ export async function createOutputFile(
   };
 }
 
-/**
- * Writes such a file from its first byte to its last.
- *
- * @throws ConfigurationError, OutputError; what the bytes fail with
- */
+/** Writes such a file from first byte to last. @throws ConfigurationError, OutputError; what the bytes fail with */
 export async function writeOutputFile(
   path: string,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -168,10 +164,7 @@ function writtenByAnother(): Error {
   return new Error('another process writes it at the same time');
 }
 
-/**
- * The process's default mode. Only a file shows it: reading the umask changes it for a moment, for all
- * threads.
- */
+/** The process's default mode. Only a file shows it: reading the umask changes it for a moment, for all threads. */
 async function givenMode(
   path: string,
   most: number,

@@ -25,7 +25,6 @@ export interface OutputTarget {
   readonly realPath: string;
   /** A `file` appears by rename; a `direct` one (a pipe, a device) is written directly. */
   readonly kind: 'file' | 'direct';
-  /** Mode and owner of an existing file. */
   readonly existing:
     | { readonly mode: number; readonly uid: number; readonly gid: number }
     | undefined;
@@ -163,12 +162,7 @@ export async function moreOpenFiles(
   return open;
 }
 
-/**
- * Locks an output against other runs, by a file beside it.
- *
- * @param name its name in messages
- * @param realPath with all links followed
- */
+/** Locks an output against other runs, by a file beside it. @param name for messages @param realPath without links */
 export async function holdOutput(
   name: string,
   realPath: string,

@@ -27,12 +27,7 @@ interface RouteSinkOptions {
   readonly onRows?: (place: number, rows: number) => void;
 }
 
-/**
- * Chooses the sink of a row; called once for each.
- *
- * @param first position of its first outcome
- * @returns the sink's position; -1 for none
- */
+/** Chooses a row's sink, once. @param first position of its first outcome @returns the sink's position, or -1 */
 type Route = (outcomes: Uint32Array, first: number, chunk: RowChunk, row: number) => number;
 
 /** Several outputs in one: every row goes into one of them, or into none. */

@@ -9,10 +9,7 @@ import type { RowChunk } from './row-chunk.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
-/**
- * Takes rows apart for another format. Nothing may be lost: cells that the header does not name, and invalid
- * text, are refused.
- */
+/** Takes rows apart for another format, without loss: cells without a name and invalid text are refused. */
 export class TableRows {
   readonly #columns: number;
   #count = 0;

@@ -9,10 +9,7 @@ export type ColumnMap = readonly number[];
 export class CombinedChunk implements RowChunk {
   readonly length: number;
   readonly byteSize: number;
-  /**
-   * The rows as in their own source: bytes copied unchanged need no common header. These rows, where the
-   * source names a column differently.
-   */
+  /** The rows as in their own source, whose bytes need no common header; these, where it names a column differently. */
   readonly copied: RowChunk;
   readonly raw?: RawCells;
   readonly path?: (column: number) => readonly string[];
@@ -189,10 +186,7 @@ function listed(names: readonly string[]): string {
   return names.length > mostNames ? `${shown}, …` : shown;
 }
 
-/**
- * Whether two lists have the same names in the same order. Called for each row: a program's strings are
- * mostly identical objects.
- */
+/** Whether two lists have the same names in order. Called for each row: a program's strings are mostly identical. */
 export function isSame(one: readonly string[], other: readonly string[]): boolean {
   if (one.length !== other.length) return false;
   for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;

@@ -4,11 +4,7 @@ import { closableChunks, type RowChunk, invalidText } from '../chunks/row-chunk.
 import { withMembers } from '../guarded-ends.js';
 import { digestAtEnd, type Source, type SourceReading } from '../source.js';
 
-/**
- * The same source, opened differently; a kept copy is derived alike.
- *
- * @param most most rows that are kept. @default the caller's
- */
+/** The same source, opened differently, a kept copy alike. @param most most rows kept. @default the caller's */
 function derivedSource(
   source: Source,
   members: Partial<Source>,
@@ -47,11 +43,7 @@ export function comparedSource(source: Source): Source {
   return derivedSource(source, { open }, comparedSource);
 }
 
-/**
- * The first rows of a source; later ones are not read where the source can avoid it.
- *
- * @param limit most rows. @default all
- */
+/** The first rows of a source; later ones are not read where it can avoid it. @param limit most rows. @default all */
 export function limitedSource(source: Source, limit: number | undefined): Source {
   if (limit === undefined) return source;
   const open: Source['open'] = async (opening) => {
@@ -71,11 +63,7 @@ export function limitedSource(source: Source, limit: number | undefined): Source
   return derivedSource(source, { decides, open }, (kept) => limitedSource(kept, limit), limit);
 }
 
-/**
- * Gives a source without rows, which would name the columns, the columns of the options.
- *
- * @param names the columns in options
- */
+/** Gives a source without rows, which would name the columns, those of the options. @param names the columns in them */
 export function namedSource(source: Source, names: readonly string[]): Source {
   const open: Source['open'] = async (opening) => {
     const reading = await source.open({

@@ -50,10 +50,7 @@ export function noteCopied(rows: object, as: KeptRows): void {
   kept.set(rows, as);
 }
 
-/**
- * Whether rows that can be read once are all in a file beside this one: a run resumed in the same process
- * needs no second reading.
- */
+/** Whether rows that can be read once are all in a file beside this: a resume in this process reads no second time. */
 export async function areCopiedBeside(rows: object, { path, most }: KeptRows): Promise<boolean> {
   const before = kept.get(rows);
   if (!before || !begun.has(onceOf(rows)) || before.most !== most) return false;
@@ -76,10 +73,7 @@ function iteratorOf(rows: object): RowsIterator {
 /** Rows of a record in the file; the same for the same rows, however they arrived. */
 const recordRows = 512;
 
-/**
- * Writes rows with their types into a new file. It gets its name once it is complete and synced; readable by
- * its owner only.
- */
+/** Writes rows with their types into a new file, named once it is complete and synced; readable by its owner only. */
 export async function copyRows(
   path: string,
   rows: AsyncIterable<unknown>,

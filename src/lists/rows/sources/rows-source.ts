@@ -49,7 +49,6 @@ export function isRows(given: unknown): given is RowsInput {
   );
 }
 
-/** What a program's rows must be. */
 export const someRows: Wanted = {
   what: 'an array, a generator or a stream of row objects',
   isRight: isRows,

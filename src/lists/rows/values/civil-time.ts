@@ -1,9 +1,6 @@
 import type { Kind } from './kinds.js';
 
-/*
- * Dates and times as text and as numbers: days and nanoseconds, which can hold everything that a source
- * prints.
- */
+/* Dates and times as text and as numbers: days and nanoseconds, which can hold everything that a source prints. */
 
 const dayNanos = 86_400_000_000_000n;
 const dayMs = 86_400_000;

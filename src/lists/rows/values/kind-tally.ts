@@ -7,10 +7,7 @@ import type { SourceReading } from '../source.js';
 export interface ColumnFacts {
   /** Declared by the source, or found in the values; `undefined` without any value. */
   readonly kind: Kind | undefined;
-  /**
-   * Whether there were values that other systems cannot represent: NaN, an infinity, a day that no calendar
-   * has, a year beyond 9999.
-   */
+  /** Whether some values have no form elsewhere: NaN, an infinity, a day of no calendar, a year beyond 9999. */
   readonly isSpecial: boolean;
   /** Whether its cells have nothing in common, so that it is text. */
   readonly isMixed: boolean;
@@ -40,10 +37,7 @@ interface Column {
 /** From the first second after 1970 to the last that 31 bits can count, in nanoseconds. */
 const [first31, last31] = [1_000_000_000n, (2n ** 31n - 1n) * 1_000_000_000n];
 
-/**
- * Determines the kinds of columns: as declared by their source, else by their cells. A column whose cells
- * have nothing in common is text.
- */
+/** Determines the kinds of columns: as declared, else by their cells; text where these have nothing in common. */
 export class KindTally {
   readonly #columns: Column[];
 

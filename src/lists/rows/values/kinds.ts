@@ -77,7 +77,6 @@ export function secondDigits({ scale = 6 }: Kind): number {
   return scale;
 }
 
-/** The kind of a single value; `undefined` for null and absent ones. */
 export function kindOfValue(value: unknown): Kind | undefined {
   switch (typeof value) {
     case 'boolean':

@@ -18,7 +18,6 @@ export interface DuckdbConnection extends Connection {
   append(table: string): Promise<TextAppender>;
 }
 
-/** Adds rows to a temporary table. */
 interface TextAppender {
   /** @param columns all of the same length, at most 2048 */
   add(columns: readonly (readonly (string | null)[])[]): void;

@@ -245,10 +245,7 @@ async function refuseVersioned(
   );
 }
 
-/**
- * The server looks for the rights first, and then for what is not there. Another run may make the table
- * meanwhile.
- */
+/** The server looks for the rights first, and then for what is not there. Another run may make the table meanwhile. */
 async function tryMarkers(connection: MysqlConnection, name: TableName): Promise<void> {
   const markers = qualifiedName({ ...name, table: 'sluice_runs' }, statements.quote);
   for (const [statement, ...allowed] of [

@@ -101,10 +101,7 @@ export async function connect(
   };
 }
 
-/**
- * Refuses a transaction pooler: rows in a temporary table would be in another session, or mix with another
- * run's.
- */
+/** Refuses a transaction pooler: rows in a temporary table would be in another session, or mix with another run's. */
 async function refuseSharedSession(
   client: Client & { readonly processID?: number | null },
   openAnother: () => Promise<OpenClient>,

@@ -83,10 +83,7 @@ async function describeFields(
   return columns;
 }
 
-/**
- * The columns of a query that can be a subquery, as COPY needs; `undefined` for any other statement. Nothing
- * is run yet.
- */
+/** The columns of a query that can be a subquery, as COPY needs; `undefined` for any other. Nothing is run yet. */
 async function fieldsForCopy(
   connection: PostgresConnection,
   asTable: string,

@@ -7,7 +7,6 @@ import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.j
 import type { Purpose } from '../dialect.js';
 import { findRefusal, type DatabaseFailure, type Refusal } from '../database-failure.js';
 
-/** An open database file. */
 export interface SqliteConnection extends Connection {
   /** Rows one by one; integers are bigints. They end with the connection. */
   read(sql: string): IterableIterator<readonly unknown[]>;

@@ -56,10 +56,7 @@ export async function stage(
   );
 }
 
-/**
- * The types of new columns. A date is text there; any numeric type would convert text that looks like a
- * number, and drop its zeros.
- */
+/** The types of new columns. A date is text there: numeric types would convert texts like numbers, and drop zeros. */
 const types: Readonly<Partial<Record<KindName, string>>> = {
   text: 'TEXT',
   boolean: 'BOOLEAN',

@@ -51,10 +51,7 @@ export async function applyStaged<Database extends Connection>(
   }
 }
 
-/**
- * Whether a table to be created exists by now: the commit of a killed process of the same run may arrive
- * late.
- */
+/** Whether a table to be created exists by now: the commit of a killed process of the same run may arrive late. */
 async function hasAppeared<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,
   made: RunMarker,

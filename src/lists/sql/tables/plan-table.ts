@@ -42,7 +42,6 @@ interface TableTarget {
   readonly facts: readonly ColumnFacts[] | undefined;
 }
 
-/** Plans how the rows get into a table. */
 export function planTable(
   place: TableLocation,
   target: TableTarget,
@@ -202,7 +201,6 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
   });
 }
 
-/** The columns of the input in a new table. */
 function inputColumns(
   reading: SourceReading,
   names: readonly string[],

@@ -15,7 +15,6 @@ import type { TablePlan } from './table-plan.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { TableChunk } from './table-reading.js';
 
-/** A cell's value for a driver. */
 export type CellValue = string | number | bigint | boolean | Uint8Array | null;
 
 /** Stages rows as values. @param take stages a row's values @param end stages the rest */

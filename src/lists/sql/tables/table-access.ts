@@ -24,7 +24,6 @@ import { type TableWriting, findWritten } from './apply-staged.js';
 import type { TableLocation } from './plan-table.js';
 import { parseTableName, qualifiedName, type TablePlan } from './table-plan.js';
 
-/** Which table, and how it is written. */
 export interface TableAddress {
   readonly url: string;
   readonly into: string;

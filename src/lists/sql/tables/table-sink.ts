@@ -226,7 +226,6 @@ function validatorOf(
   };
 }
 
-/** Stages rows, and applies them at the end. */
 function stagedRows<Database extends Connection>(
   writing: TableWriting<Database>,
   refuse: Refuse,

@@ -128,11 +128,7 @@ export class SampleRows {
     return [...first, ...this.#later().map(({ row }) => row)];
   }
 
-  /**
-   * The rows with outcomes for each verified column.
-   *
-   * @param start outcome of the first row; later ones count up
-   */
+  /** The rows with outcomes for each verified column. @param start outcome of the first row; later ones count up */
   *joined(start: number, width: number): Generator<JoinedRows> {
     const later = this.#later();
     const rest = new ObjectChunk(
@@ -229,7 +225,6 @@ export async function trySamples<Database extends Connection>(
   });
 }
 
-/** Notices about unexpected treatment. */
 function noticesOf(
   { mode, unguarded, renamed }: TablePlan,
   reading: SourceReading,

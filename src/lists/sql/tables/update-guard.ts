@@ -20,10 +20,7 @@ export interface TargetDatabase {
   readonly store: string;
 }
 
-/**
- * Finds the table's own columns behind the verified ones: by the query's origins in the same database,
- * otherwise by name.
- */
+/** Finds the table's own columns of the verified ones: by the query's origins in this database, else by name. */
 export function findGuardedColumns(
   { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
   place: TargetDatabase,
@@ -96,10 +93,7 @@ export function refuseUntraced(
 
 const mostKeys = 20;
 
-/**
- * Finds rows that were changed or deleted during the verification: among applied staged rows, in the same
- * transaction.
- */
+/** Finds rows that were changed or deleted meanwhile: among applied staged rows, in the same transaction. */
 export async function findSkippedUpdates(
   plan: TablePlan,
   form: Statements,

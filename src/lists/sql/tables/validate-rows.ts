@@ -17,10 +17,7 @@ import type { TablePlan } from './table-plan.js';
 import { notice, type OnNotice } from '../../../platform/text/notices.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
-/**
- * Checks rows for a database: invalid text, a NUL, an empty or repeated key, and text that a column would
- * convert to another number.
- */
+/** Checks rows for a database: invalid text, a NUL, an empty or repeated key, text that would become another number. */
 export function createRowValidator(
   header: readonly string[],
   { mode, key, keyPositions, isCaseless, numberTypeOf }: TablePlan,
@@ -99,10 +96,7 @@ function isSound(chunk: RowChunk, row: number): boolean {
   return chunk instanceof TableChunk && chunk.form.dialect === 'postgres' && chunk.isText(row);
 }
 
-/**
- * Finds a repeated key before it costs anything: a table has one row for each. Holds only a hash of 96 bits,
- * some 25 bytes for each row.
- */
+/** Finds a repeated key before it costs anything: a table has one row for each. 25 bytes a row, for a 96-bit hash. */
 export class SeenKeys {
   readonly #columns: readonly string[];
   readonly #table = new AddressTable({ seed: randomBytes(32) });

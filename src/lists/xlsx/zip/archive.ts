@@ -41,7 +41,6 @@ export class Archive {
     return storedBytes(this.#file, this.entry(name));
   }
 
-  /** @throws InputError where it cannot be read completely */
   async checkStored(name: string): Promise<void> {
     await storedRange(this.#file, this.entry(name));
   }

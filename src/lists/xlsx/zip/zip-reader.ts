@@ -83,11 +83,7 @@ export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<st
   return entries;
 }
 
-/**
- * The bytes of a file in an archive: exactly as many as its directory says, or an error.
- *
- * @throws InputError `input_malformed`
- */
+/** A file's bytes in an archive: exactly as many as its directory says. @throws InputError `input_malformed` */
 export async function* readZipEntry(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buffer> {
   if (entry.isEncrypted) throw broken(file, 'it is encrypted', 'unsupported');
   if (entry.method !== 0 && entry.method !== 8) {

@@ -54,7 +54,6 @@ export class ZipWriter {
     this.#open = { entry, carrier };
   }
 
-  /** @throws OutputError */
   async write(bytes: Uint8Array): Promise<void> {
     if (!this.#open) throw new Error('no file is begun');
     const { entry, carrier } = this.#open;
