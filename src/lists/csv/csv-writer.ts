@@ -1,7 +1,7 @@
 import { markBytesOf } from '../files/file-signature.js';
 import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import type { FormatWriting, RowsWriter } from '../files/writer-sink.js';
-import { TableRows, tableValidator } from '../rows/chunks/table-rows.js';
+import { reportUnseenHalves, TableRows, tableValidator } from '../rows/chunks/table-rows.js';
 import {
   type JoinedRows,
   type OpenSinkOptions,
@@ -61,7 +61,7 @@ class CsvWriter implements RowsWriter {
     const { reading, added } = opening;
     const { neutralizeFormulas, isBareTable } = options;
     this.#columns = reading.header.length;
-    this.#rows = new TableRows(this.#columns);
+    this.#rows = new TableRows(this.#columns, reportUnseenHalves(opening));
     this.#delimiter = delimiterFor(reading, options.delimiter);
     this.#delimiterByte = parseDelimiter(this.#delimiter);
     this.#isBare = isBare(reading, this.#delimiter);
@@ -180,9 +180,9 @@ export function csvWriting(options: CsvOptions): FormatWriting {
       const delimiter = delimiterFor(reading, options.delimiter);
       return { delimiter, quote: isBare(reading, delimiter) ? null : '"' };
     },
-    validate(reading) {
+    validate(reading, { onNotice }) {
       const byte = parseDelimiter(delimiterFor(reading, options.delimiter));
-      const validate = tableValidator(reading);
+      const validate = tableValidator(reading, undefined, onNotice);
       return (chunk) => {
         // Copied rows need no check.
         if (!(chunk instanceof CsvChunk && chunk.delimiter === byte)) validate(chunk);

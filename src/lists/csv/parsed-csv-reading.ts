@@ -13,12 +13,15 @@ import {
   gatherRows,
 } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import { optionName } from '../../platform/text/sentence.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 import {
   csvError,
   type CsvErrorDetails,
   type CsvForm,
   lineFeedByte,
   emptyInput,
+  quoteByte,
 } from './csv-format.js';
 import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
@@ -72,7 +75,8 @@ export class ParsedCsvReading implements SourceReading {
   ): Promise<ParsedCsvReading> {
     const { name, header: hasHeader = true, above } = input;
     const hash = createHash('sha256').update(above.bytes);
-    const { gathered, close, mark } = parseRows(reader, input, hash);
+    const { gathered: parsed, close, mark } = parseRows(reader, input, hash);
+    const gathered = withWholeRows(parsed, input);
     try {
       const first = await nextRows(gathered, input);
       const [head] = first ?? [];
@@ -182,6 +186,42 @@ function parseRows(
       await reader.close();
     },
   };
+}
+
+/**
+ * Where quotes are ordinary characters because one was found inside a cell, refuses a quote that begins a cell
+ * and is closed on a later line: programs that read both forms see one row there.
+ */
+async function* withWholeRows(
+  gathered: AsyncGenerator<ParsedRow[]>,
+  { dialect, quote, name, above }: CsvTable,
+): AsyncGenerator<ParsedRow[]> {
+  const isMixed = dialect.quote === undefined && quote === undefined;
+  let columns: number | undefined;
+  let openedAt: number | undefined;
+  for await (const rows of gathered) {
+    for (const { record, info } of isMixed ? rows : []) {
+      columns ??= record.length;
+      const odd = record.filter((cell) => cell.includes(quoteByte) && hasOpenQuote(cell));
+      if (openedAt !== undefined && odd[0]?.at(-1) === quoteByte) {
+        throw new InputError(
+          `${name}, line ${grouped(above.lines + openedAt)}: a quote that begins a cell here is closed on a later line, and other cells have quotes inside, so this may be one row or several; put whole cells in quotes and double the quotes inside them, or, if quotes are ordinary characters here, say so with ${optionName('quote', 'none')}`,
+          { line: above.lines + openedAt, fault: 'unclosed_quote' },
+        );
+      }
+      // What cannot be inside a quoted cell: a quote that neither ends it nor is doubled, or a whole row.
+      if (odd.length > 0 || (columns > 1 && record.length === columns)) openedAt = undefined;
+      if (odd.at(-1)?.[0] === quoteByte) openedAt ??= info.lines;
+    }
+    yield rows;
+  }
+}
+
+/** Whether a cell has a quote that it neither doubles nor closes. */
+function hasOpenQuote(cell: Buffer): boolean {
+  let quotes = 0;
+  for (const byte of cell) if (byte === quoteByte) quotes += 1;
+  return quotes % 2 === 1;
 }
 
 async function nextRows(

@@ -33,13 +33,20 @@ export class JsonColumns {
     return this.#columns.size;
   }
 
-  add(row: JsonRow): void {
+  /** @param text of the row, for the order of its names */
+  add(row: JsonRow, text: () => string): void {
+    let hasNumber = false;
+    const added: (readonly string[])[] = [];
     walk(row, [], (path) => {
-      const key = keyOf(path);
-      if (!this.#columns.has(key))
-        this.#columns.set(key, { name: path.join('.'), path: [...path] });
+      if (this.#columns.has(keyOf(path))) return true;
+      hasNumber ||= path.some((name) => isDigit(name.charAt(0)));
+      added.push([...path]);
       return true;
     });
+    for (const path of hasNumber ? pathsInOrder(text()) : added) {
+      const key = keyOf(path);
+      if (!this.#columns.has(key)) this.#columns.set(key, { name: path.join('.'), path });
+    }
   }
 
   unlisted(row: JsonRow): string | undefined {
@@ -127,6 +134,10 @@ export class JsonlChunk implements RowChunk {
     const found = this.#header.columns[column];
     if (found === undefined) throw new RangeError(`there is no column ${String(column)}`);
     return found.path;
+  }
+
+  json(row: number): string {
+    return this.bytes.toString('utf8', ...this.bounds(row));
   }
 
   unlisted(row: number): string | undefined {
@@ -264,6 +275,29 @@ function replaceNumbers(json: string, replace: (digits: string) => string): stri
 }
 
 const numberPart = new Set('0123456789+-.eE');
+
+/** The paths of a row's values as written: an object has names that are numbers before all others. */
+function pathsInOrder(json: string): readonly (readonly string[])[] {
+  let marked = '';
+  let done = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    if (json.charAt(at) !== '"') continue;
+    const end = endOfString(json, at);
+    let next = end + 1;
+    while (json.charAt(next).trim() === '' && next < json.length) next += 1;
+    if (json.charAt(next) === ':') {
+      marked += `${json.slice(done, at + 1)}.`;
+      done = at + 1;
+    }
+    at = end;
+  }
+  const paths: (readonly string[])[] = [];
+  walk(JSON.parse(marked + json.slice(done)) as JsonRow, [], (path) => {
+    paths.push(path.map((name) => name.slice(1)));
+    return true;
+  });
+  return paths;
+}
 
 function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';

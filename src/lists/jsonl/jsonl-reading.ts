@@ -112,7 +112,7 @@ function addColumns(lines: Lines, columns: JsonColumns, name: string, most = Inf
   const chunk = new JsonlChunk(lines, { name, columns: [], known: columns });
   const rows = Math.min(chunk.length, most);
   for (let row = 0; row < rows; row += 1) {
-    columns.add(chunk.row(row));
+    columns.add(chunk.row(row), () => chunk.json(row));
     if (columns.size <= maxColumns) continue;
     throw new InputError(
       `${name} has more than ${String(maxColumns)} columns, as each name in a nested object is one: what varies from row to row belongs into a list`,

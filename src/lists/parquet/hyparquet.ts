@@ -25,12 +25,14 @@ export async function loadHyparquet() {
     import('hyparquet/src/datapage.js').catch(missing),
     import('hyparquet/src/encoding.js').catch(missing),
     import('hyparquet/src/plain.js').catch(missing),
+    import('hyparquet/src/thrift.js').catch(missing),
   ]);
-  const [{ parquetHeader }, pageParts, { readRleBitPackedHybrid }, { readPlain }] = parts;
+  const [{ parquetHeader }, pageParts, { readRleBitPackedHybrid }, { readPlain }, thrift] = parts;
   const { decompressPage, readDataPage, readDataPageV2 } = pageParts;
   return {
     reader,
     compressors: boundedCompressors(compressors),
+    readThrift: thrift.deserializeTCompactProtocol,
     pages: {
       parquetHeader: (reader: DataReader) => checkPage(parquetHeader(reader)),
       decompressPage,

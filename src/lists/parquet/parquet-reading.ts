@@ -3,7 +3,7 @@ import type { AsyncBuffer, FileMetaData, RowGroup, SchemaElement } from 'hyparqu
 import { InputError, type ErrorFault, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
-import { describeFile } from '../files/file-signature.js';
+import { describeFile, utf8Mark } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
 import { attempt, forWriter, type Hyparquet, loadHyparquet } from './hyparquet.js';
@@ -71,7 +71,7 @@ async function readFooter(file: RandomFile): Promise<OpenParquet> {
   return { file, metadata, columns, hyparquet: forWriter(hyparquet, metadata.created_by) };
 }
 
-async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<FileMetaData> {
+async function readMetadata(file: RandomFile, hyparquet: Hyparquet): Promise<FileMetaData> {
   const mark = Buffer.from('PAR1');
   const head = await file.read(0, 16);
   if (!head.subarray(0, mark.length).equals(mark)) {
@@ -80,14 +80,18 @@ async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<Fi
     if (is === undefined) throw new InputError(`${file.name} is not a Parquet file`, { fault });
     throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`, { fault });
   }
-  const tail = await file.read(file.size - mark.length, file.size);
-  if (file.size < 12 || !tail.equals(mark)) {
+  const tail = await file.read(Math.max(0, file.size - 8), file.size);
+  if (file.size < 12 || !tail.subarray(4).equals(mark)) {
     throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`, {
       fault: 'cut_short',
     });
   }
-  const metadata = await attempt(file, () =>
-    reader.parquetMetadataAsync(bufferOf(file), { geoparquet: false }),
+  const metadata = await attempt(file, async () =>
+    withMarks(
+      await hyparquet.reader.parquetMetadataAsync(bufferOf(file), { geoparquet: false }),
+      await file.read(file.size - 8 - tail.readUInt32LE(tail.length - 8), file.size - 8),
+      hyparquet,
+    ),
   );
   if (metadata.schema.length < 2)
     throw new InputError(`${file.name} has no columns`, { fault: 'empty' });
@@ -99,6 +103,40 @@ async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<Fi
   throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`, {
     fault: 'damaged',
   });
+}
+
+/** Gives names their byte-order marks, without which hyparquet reads them: `\ufeffid` and `id` are two columns. */
+function withMarks(
+  metadata: FileMetaData,
+  footer: Buffer,
+  { readThrift }: Hyparquet,
+): FileMetaData {
+  if (!footer.includes(Buffer.from(utf8Mark))) return metadata;
+  const view = new DataView(footer.buffer, footer.byteOffset, footer.length);
+  const raw: RawMetadata = readThrift({ view, offset: 0 }) as unknown as RawMetadata;
+  for (const [at, { field_4: name }] of raw.field_2.entries()) {
+    const element = metadata.schema[at];
+    if (element && name) element.name = nameOf(name);
+  }
+  for (const [at, { field_1: chunks }] of raw.field_4.entries()) {
+    for (const [column, { field_3: data }] of chunks.entries()) {
+      const stored = metadata.row_groups[at]?.columns[column]?.meta_data;
+      if (stored && data) stored.path_in_schema = data.field_3.map(nameOf);
+    }
+  }
+  return metadata;
+}
+
+/** Parts of a footer as Thrift numbers them. */
+interface RawMetadata {
+  readonly field_2: readonly { readonly field_4?: Uint8Array }[];
+  readonly field_4: readonly {
+    readonly field_1: readonly { readonly field_3?: { readonly field_3: readonly Uint8Array[] } }[];
+  }[];
+}
+
+function nameOf(name: Uint8Array): string {
+  return Buffer.from(name).toString('utf8');
 }
 
 /** A group's metadata decides how much memory it takes: refuses an invalid one. */
@@ -186,9 +224,9 @@ export async function checkWritten(
   }
 }
 
-/** hyparquet reads names without a byte-order mark; half of a surrogate pair has no bytes. */
+/** Half of a surrogate pair has no bytes. */
 function asReadBack(element: SchemaElement): SchemaElement {
-  return { ...element, name: new TextDecoder().decode(Buffer.from(element.name)) };
+  return { ...element, name: Buffer.from(element.name).toString('utf8') };
 }
 
 /** The essential properties of each column in a schema. */

@@ -4,7 +4,12 @@ import { InputError } from '../../platform/errors/errors.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { FormatWriting, RowsWriter } from '../files/writer-sink.js';
-import { refuseRepeatedNames, TableRows, tableValidator } from '../rows/chunks/table-rows.js';
+import {
+  refuseRepeatedNames,
+  reportUnseenHalves,
+  TableRows,
+  tableValidator,
+} from '../rows/chunks/table-rows.js';
 import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../rows/sink.js';
 import {
   type ColumnFacts,
@@ -76,7 +81,7 @@ class ParquetRowsWriter implements RowsWriter {
     const { opening, copies } = options;
     const { header, kinds } = opening.reading;
     this.#options = options;
-    this.#rows = new TableRows(header.length);
+    this.#rows = new TableRows(header.length, reportUnseenHalves(opening));
     this.#added = new OutcomeForms(opening, (cells, column) =>
       cells.map((cell, at) => {
         const { store } = addedForm(opening.added[column]?.[at]?.kind);
@@ -259,7 +264,7 @@ export function parquetWriting(): FormatWriting {
       await loadHyparquetWriter();
       await loadHyparquet();
     },
-    async validate(reading, { onTextColumn }) {
+    async validate(reading, { onTextColumn, onNotice }) {
       const { header } = reading;
       refuseRepeatedNames(header, 'Parquet');
       const found = new KindTally(header.length, reading.kinds);
@@ -272,7 +277,7 @@ export function parquetWriting(): FormatWriting {
         }
         return copyExaminer(reading.columns, copies, packages);
       }
-      const validate = tableValidator(reading);
+      const validate = tableValidator(reading, undefined, onNotice);
       const report = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       report(found);
       return (chunk) => {

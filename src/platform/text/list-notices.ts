@@ -222,13 +222,22 @@ export const outputNotices = {
     sentence: ({ table, columns }) =>
       `names of columns that are too long are shortened in ${table}: ${columns.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`).join(', ')}`,
   }),
+  half_character: define({
+    when: 'Cells hold half of a surrogate pair, such as the first half of an emoji at which a text was cut. UTF-8 has no form for it.',
+    isWarning: true,
+    example: { column: 'note' },
+    sentence: ({ column }) =>
+      `column ${JSON.stringify(column)} holds half of a character, perhaps of an emoji at which a text was cut: the output has \ufffd in its place; JSON lines and workbooks keep it`,
+  }),
   float_rounded: define({
+    isWarning: true,
     when: 'Rows of MySQL or MariaDB have a column of `FLOAT`, which these databases print with six digits.',
     example: { column: 'ratio', output: 'contacts.csv' },
     sentence: ({ column, output }) =>
       `column ${JSON.stringify(column)} is a FLOAT, which the server prints with six digits, and ${output} gets no more: CAST(… AS DOUBLE) in the query keeps all`,
   }),
   digits_lost: define({
+    isWarning: true,
     when: 'The type of a column drops zeros and a plus before digits.',
     example: { column: 'mobile', type: 'bigint' },
     sentence: ({ column, type }) =>

@@ -75,6 +75,30 @@ describe('TSV with a quote in a cell', () => {
     },
   );
 
+  it.each([
+    ['in the last column', 'mail\tnote\na@x.example\t"one\ntwo"\nb@x.example\t5" pipe\n', 2],
+    ['in the first', 'note\tmail\n5" pipe\ta@x.example\n"one\n\n""two"" 3"\tb@x.example\n', 3],
+    [
+      'long after the first rows',
+      `mail\tnote\n${`a@x.example\t5"${' pipe'.repeat(100)}\n`.repeat(200)}b@x.example\t"one\ntwo"\n`,
+      202,
+    ],
+  ])('refuses a cell of several lines %s', async (_, text, line) => {
+    await writeFile(at('list.tsv'), text);
+    const carried = carry(fileSource(at('list.tsv')), fileSink(at('out.tsv')));
+    const expected = { code: 'input_malformed', fault: 'unclosed_quote', line };
+    await expect(carried).rejects.toMatchObject(expected);
+    // Said to be lines of their own, they are.
+    const bare = fileSource(at('list.tsv'), { quote: 'none' });
+    await carry(bare, fileSink(at('bare.jsonl')));
+  });
+
+  it('keeps a quote that begins a cell and is never closed, or only in another row', async () => {
+    const text =
+      'mail\tnote\na@x.example\t"so\nb@x.example\t5" pipe\nc@x.example\tshe said "so"\nd@x.example\tsaid"\n';
+    expect(await written('list.tsv', text)).toBe(text);
+  });
+
   it('takes several carriage returns before a line feed for a part of the line end', async () => {
     const text = 'mail\tdisk\r\r\na@x.example\t5" disk\r\r\n';
     expect(await written('list.tsv', text)).toBe('mail\tdisk\na@x.example\t5" disk\n');

@@ -148,6 +148,36 @@ describe('a Parquet output', () => {
     const row = { email: 'a@example.com', '\ufeffname': 'A', '\ufeff\ufeffx': 'B', 'y\ud83d': 'C' };
     await carry(rowsSource([row]), fileSink(at('out.parquet')));
     expect(await readAll(fileSource(at('out.parquet')))).toEqual([Object.values(row)]);
+    await askDuckdb(
+      ':memory:',
+      `COPY (SELECT 1 AS id, 'a' AS "\ufeffid", {'\ufeffx': 2} AS s) TO '${at('marked.parquet')}'`,
+    );
+    await carry(fileSource(at('marked.parquet')), fileSink(at('copied.parquet')));
+    expect(await askDuckdb(':memory:', `SELECT * FROM '${at('copied.parquet')}'`)).toEqual([
+      { id: 1, '\ufeffid': 'a', s: { '\ufeffx': 2 } },
+    ]);
+  });
+
+  it('has what it cannot hold of a JSONL reported, and its columns in their order', async () => {
+    const line =
+      '{"b":{"z":"a@example.com","7":"x"},"1":"cut \\ud83d","\\u0030":"\\ud83d\\ude00"}\n';
+    await writeFile(at('in.jsonl'), line);
+    const reported = async (name: string): Promise<unknown[]> => {
+      const columns: unknown[] = [];
+      await carry(fileSource(at('in.jsonl')), fileSink(at(name)), (given) => {
+        if (typeof given !== 'string' && given.isWarning) columns.push(given.fields['column']);
+      });
+      return columns;
+    };
+    expect(await reported('out.parquet')).toEqual(['1']);
+    expect(await reported('out.csv')).toEqual(['1']);
+    expect(await readFile(at('out.csv'), 'utf8')).toMatch(/^b\.z,b\.7,1,0\n/);
+    expect(await reported('out.jsonl')).toEqual([]);
+    expect(await readFile(at('out.jsonl'), 'utf8')).toBe(line);
+    expect(await reported('out.xlsx')).toEqual([]);
+    expect(await askDuckdb(':memory:', `SELECT * FROM '${at('out.parquet')}'`)).toEqual([
+      { 'b.z': 'a@example.com', 'b.7': 'x', 1: 'cut \ufffd', 0: '\ud83d\ude00' },
+    ]);
   });
 
   it('keeps all moments of a day, and numbers of any size, when they come as rows', async () => {

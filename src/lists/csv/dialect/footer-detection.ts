@@ -77,6 +77,10 @@ function isFigureOfRows(text: string): boolean {
 const exportedBy =
   /^(?:exported|exportiert|exporté(?:e?s)?|exportad[ao]s?|esportat[aeio])(?:$| (?:by|on|at|from|am|von|vom|par|le|el|por|il|da)\b)/u;
 
+/** Ctrl-Z, with which programs of DOS end a text, and what fills up its last block. */
+// oxlint-disable-next-line no-control-regex -- That is what it looks for.
+const endOfDosFile = /^\u001a[\u001a\0]*$/;
+
 const notices = [
   /^(?:copyright\b|©|\(c\) ).*(?:©|\(c\)|\b(?:19|20)\d\d\b)/iu,
   /^confidential(?: information)?\s*[-–—:.]/iu,
@@ -106,6 +110,7 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
   if (notices.some((notice) => notice.test(first)) && !others.some(isNumber)) return 'marked';
   const lower = first.toLowerCase().replaceAll(/\s/g, ' ');
   if (others.length === 0) {
+    if (endOfDosFile.test(first)) return 'marked';
     if (isTotalWithFigure(lower) || isFigureOfRows(lower)) return 'marked';
     const isAlone = width > 1 && texts[0] === first && !isAddress(first) && !isNumber(first);
     if (!isAlone) return undefined;

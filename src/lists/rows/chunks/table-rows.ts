@@ -4,18 +4,23 @@ import {
   InputError,
 } from '../../../platform/errors/errors.js';
 import { isPrintable } from '../values/print-value.js';
+import type { OpenSinkOptions } from '../sink.js';
 import type { SourceReading } from '../source.js';
 import type { RowChunk } from './row-chunk.js';
+import { notice, type OnNotice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /** Takes rows apart for another format, without loss: cells without a name and invalid text are refused. */
 export class TableRows {
   readonly #columns: number;
+  readonly #reportHalves: ((cells: readonly unknown[]) => void) | undefined;
   #count = 0;
 
-  constructor(columns: number) {
+  /** @param reportHalves called with the cells of each row */
+  constructor(columns: number, reportHalves?: (cells: readonly unknown[]) => void) {
     this.#columns = columns;
+    this.#reportHalves = reportHalves;
   }
 
   /** The cells of a row, in the header's order; nothing for missing ones. */
@@ -30,7 +35,10 @@ export class TableRows {
     }
     const cells = chunk.cells?.(row) ?? this.#oneByOne(chunk, row);
     const broken = cells.findIndex((cell) => !isPrintable(cell));
-    if (broken === -1) return cells;
+    if (broken === -1) {
+      this.#reportHalves?.(cells);
+      return cells;
+    }
     throw this.#refuse(
       `holds in column ${String(broken + 1)} bytes that are not valid text, and only an output in the input's own format can take them over: name the input's encoding with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`,
       { fault: 'encoding' },
@@ -51,12 +59,41 @@ export class TableRows {
   }
 }
 
+/**
+ * For outputs in UTF-8, which has no form for half of a surrogate pair: reports each column that holds one
+ * once, as its cells will differ.
+ */
+export function reportHalves(
+  { header }: Pick<SourceReading, 'header'>,
+  onNotice: OnNotice | undefined,
+): ((cells: readonly unknown[]) => void) | undefined {
+  if (!onNotice) return undefined;
+  const reported = new Set<number>();
+  return (cells) => {
+    for (const [at, cell] of cells.entries()) {
+      if (typeof cell !== 'string' || !/\p{Surrogate}/u.test(cell) || reported.has(at)) continue;
+      reported.add(at);
+      onNotice(notice('half_character', { column: header[at] ?? '' }));
+    }
+  };
+}
+
+/** The same for a writing, where its rows were not validated before: a stream is read once. */
+export function reportUnseenHalves({
+  reading,
+  onNotice,
+  onTextColumn,
+}: OpenSinkOptions): ReturnType<typeof reportHalves> {
+  return reportHalves(reading, onTextColumn && onNotice);
+}
+
 /** Checks rows as a writing takes them apart. @param look called with the cells of each row */
 export function tableValidator(
-  { header }: SourceReading,
+  reading: SourceReading,
   look?: (cells: readonly unknown[], chunk: RowChunk, row: number) => void,
+  onHalves?: OnNotice,
 ): (chunk: RowChunk) => void {
-  const rows = new TableRows(header.length);
+  const rows = new TableRows(reading.header.length, reportHalves(reading, onHalves));
   return (chunk) => {
     for (let row = 0; row < chunk.length; row += 1) {
       const cells = rows.read(chunk, row);

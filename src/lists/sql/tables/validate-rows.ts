@@ -8,7 +8,7 @@ import { AddressTable } from '../../../platform/hashing/address-table.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { bufferOf } from '../../rows/values/print-value.js';
-import { TableRows } from '../../rows/chunks/table-rows.js';
+import { reportHalves, TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowValidator } from '../../rows/sink.js';
 import type { KindTally } from '../../rows/values/kind-tally.js';
 import type { SampleRows } from './trial-write.js';
@@ -33,7 +33,7 @@ export function createRowValidator(
 ): RowValidator {
   // A new table's types accept whatever the input has, and a table accepts its own cells.
   const isWatched = mode === 'upsert';
-  const rows = new TableRows(header.length);
+  const rows = new TableRows(header.length, reportHalves({ header }, onNotice));
   const seen = keyPositions.length === 0 ? undefined : new SeenKeys(key);
   const numeric = new Map(
     header.flatMap((_, column) => {

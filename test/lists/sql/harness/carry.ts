@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Sink, Source } from '../../../../src/index.js';
 import type { TextColumn } from '../../../../src/lists/rows/sink.js';
+import type { OnNotice } from '../../../../src/platform/text/notices.js';
 import { printKind } from '../../../../src/lists/rows/values/kinds.js';
 import { withFolder } from '../../../service/with-service.js';
 import { writeRows } from '../../rows/read-rows.js';
@@ -12,7 +13,7 @@ type Reported = readonly (readonly [column: string, kind: string | undefined])[]
  * Carries the rows of a source into a sink as a durable run does, in two readings and with nothing added;
  * gives what was notified before the second.
  */
-export async function carry(given: Source, sink: Sink): Promise<Reported> {
+export async function carry(given: Source, sink: Sink, onNotice?: OnNotice): Promise<Reported> {
   const source = given.keep ? await given.keep(join(await withFolder(), 'kept')) : given;
   const reported: TextColumn[] = [];
   const columns = { verified: [0], added: [[]], samples: [[]] };
@@ -20,6 +21,7 @@ export async function carry(given: Source, sink: Sink): Promise<Reported> {
   const first = await source.open({ wanted: () => [0] });
   const validate = await sink.validate?.(first, {
     ...columns,
+    ...(onNotice && { onNotice }),
     onTextColumn: (column) => reported.push(column),
   });
   for await (const chunk of first.chunks) validate?.(chunk);
