@@ -77,9 +77,9 @@ function isFigureOfRows(text: string): boolean {
 const exportedBy =
   /^(?:exported|exportiert|exporté(?:e?s)?|exportad[ao]s?|esportat[aeio])(?:$| (?:by|on|at|from|am|von|vom|par|le|el|por|il|da)\b)/u;
 
-/** Ctrl-Z, with which programs of DOS end a text, and what fills up its last block. */
+/** Ctrl-Z, with which programs of DOS end a text, perhaps as often as fills its last block. */
 // oxlint-disable-next-line no-control-regex -- That is what it looks for.
-const endOfDosFile = /^\u001a[\u001a\0]*$/;
+const endOfDosFile = /^\u001a+$/;
 
 const notices = [
   /^(?:copyright\b|©|\(c\) ).*(?:©|\(c\)|\b(?:19|20)\d\d\b)/iu,
