@@ -8,6 +8,7 @@ import {
   advise,
   formWords,
 } from './sentences/advice-catalogue.js';
+import { emailsWithoutCountry } from './sentences/list-sentences.js';
 
 /** With fewer cells nothing is concluded. */
 const leastCells = 10;
@@ -88,12 +89,15 @@ function noTextAdvice(cells: number, input: string): readonly CellAdvice[] {
   return cellAdvice(cells, 'no_text', { input, cells });
 }
 
-function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
+function countryAdvice({ countries, email }: Summary): readonly CellAdvice[] {
   if (!countries) return [];
   const { missing, not_understood: unknown, calling_codes } = countries;
   return [
     ...cellAdvice(missing, 'no_country', { missing, calling_codes }),
-    ...cellAdvice(unknown, 'country_not_understood', countries),
+    ...cellAdvice(unknown, 'country_not_understood', {
+      ...countries,
+      emails: emailsWithoutCountry(email?.reasons),
+    }),
   ];
 }
 

@@ -161,8 +161,10 @@ describe('what the figures of a run ask for', () => {
     const values = [{ value: 'Germny', rows: 23, first_row: 5, guess: 'Germany', code: 'DE' }];
     const some = { ...countries, not_understood: 23, values };
     expect(adviceOn({ ...quiet(), countries: some })).toEqual([
-      { code: 'country_not_understood', ...some },
+      { code: 'country_not_understood', ...some, emails: 0 },
     ]);
+    const emails = { reasons: { country_unsupported: 20 } };
+    expect(adviceOn({ ...quiet(emails), countries: some })).toMatchObject([{ emails: 20 }]);
   });
 
   it('is to leave only the address in a cell', () => {

@@ -1,4 +1,5 @@
 import { showLocation } from '../../lists/location.js';
+import { emailsWithoutCountry } from '../../report/sentences/list-sentences.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, type ParsedOptions, programName } from '../command.js';
@@ -144,10 +145,12 @@ export async function showProposal(
     input,
     estimate,
   );
-  const { countries } = counted.estimate;
+  const { countries, email } = counted.estimate;
+  const emails = emailsWithoutCountry(email?.not_submitted);
   if (country.isKnown) {
     const isAsked = known.length < added.length;
-    if (countries) reporter.report([message('countries', { countries, is_asked: isAsked })]);
+    if (countries)
+      reporter.report([message('countries', { countries, emails, is_asked: isAsked })]);
     reporter.doubtful(counted.doubtful);
   }
   // Cells are shown to a person, never in a log.
@@ -164,9 +167,10 @@ async function countWithCountry(
 ): Promise<EstimatedJob | undefined> {
   const { reporter, estimate } = context;
   const counted = await estimate(added);
-  const { countries } = counted.estimate;
+  const { countries, email } = counted.estimate;
+  const emails = emailsWithoutCountry(email?.not_submitted);
   const isAsked = (countries?.missing ?? 0) > 0 && !options.has('country');
-  if (countries) reporter.report([message('countries', { countries, is_asked: isAsked })]);
+  if (countries) reporter.report([message('countries', { countries, emails, is_asked: isAsked })]);
   if (!isAsked) return counted;
   if (fallback) reporter.report([message('fallback_country', fallback)]);
   const question =

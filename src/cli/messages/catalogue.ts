@@ -203,8 +203,8 @@ export const catalogue = {
         title: 'Land',
         why: 'few_countries',
         meant: [
-          { cell: 'D', code: 'DE' },
-          { cell: 'A', code: 'AT' },
+          { cell: 'Germny', code: 'DE' },
+          { cell: 'Ausria', code: 'AT' },
         ],
       },
     ],
@@ -270,8 +270,8 @@ export const catalogue = {
     sentence: ({ history, message: why }) => `history ${history} is passed over: ${why}`,
   }),
   countries: notice({
-    when: 'Rows cannot be sent for want of a country. `is_asked`: a country for them follows, or the question for one.',
-    example: { countries: estimate.countries, is_asked: false },
+    when: 'Rows cannot be sent for want of a country. `emails`: those of rows whose country is not understood. `is_asked`: a country for the others follows, or the question for one.',
+    example: { countries: estimate.countries, emails: 0, is_asked: false },
     sentence: countryLines,
   }),
   fallback_country: notice({

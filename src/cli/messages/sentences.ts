@@ -10,6 +10,8 @@ import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   missingCountrySentence,
   noCountrySentence,
+  emailCountrySentence,
+  emailsWithoutCountry,
   unknownCountrySentence,
 } from '../../report/sentences/list-sentences.js';
 import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
@@ -132,13 +134,20 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
 
 export function countryLines({
   countries,
+  emails,
   is_asked: isAsked = false,
-}: Pick<Estimate, 'countries'> & { readonly is_asked?: boolean }): readonly string[] {
+}: Pick<Estimate, 'countries'> & {
+  /** Those of rows whose country is not understood. */
+  readonly emails: number;
+  readonly is_asked?: boolean;
+}): readonly string[] {
   if (!countries) return [];
   const missing = isAsked ? noCountrySentence : () => missingCountrySentence(countries, false);
   return [
     ...(countries.not_understood > 0
-      ? [`${unknownCountrySentence(countries)}; such rows are not sent`]
+      ? [
+          `${unknownCountrySentence(countries)}; such rows are not sent${emailCountrySentence(emails)}`,
+        ]
       : []),
     ...(countries.missing > 0 ? [missing(countries.missing)] : []),
   ];
@@ -155,7 +164,7 @@ export function describeEstimate(estimate: Estimate): readonly string[] {
     ...(email && phone && !isStopped
       ? [`credits in all: ${grouped(email.credits + phone.credits)} at most`]
       : []),
-    ...countryLines(estimate),
+    ...countryLines({ ...estimate, emails: emailsWithoutCountry(email?.not_submitted) }),
     ...(estimate.state_locked
       ? [
           'another process works on this run now: until it ends, this command ends with exit code 2 (state_locked), or waits for it with --wait-lock',

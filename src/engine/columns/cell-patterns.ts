@@ -13,7 +13,7 @@ export function isEmail(cell: string): boolean {
   );
 }
 
-/** Also where another way to write it is expected, as for `D`. */
+/** Also where another way to write it is expected, as for `Germny`. */
 export function meansCountry(cell: string): boolean {
   return findCountry(cell) !== undefined || guessCountry(cell) !== undefined;
 }

@@ -1,5 +1,5 @@
 import { addressesIn } from '../addresses/cell-form.js';
-import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
+import { findCountryInColumn, guessCountry } from '../addresses/country/parse-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
@@ -115,7 +115,7 @@ export function judgeColumns(
   const country = columns
     .filter((column) => column.isCountry)
     .toSorted((one, other) => other.filled.length - one.filled.length)[0];
-  const byColumn = majority(country?.filled.map((cell) => findCountry(cell)) ?? []);
+  const byColumn = majority(country?.filled.map((cell) => findCountryInColumn(cell)) ?? []);
   // The calling code matters only for rows without their own country.
   const withoutCountry = country ? rows.filter((row) => !country.isIn(row)) : rows;
   const numbers = phones.flatMap(({ filled }) => filled);
@@ -190,10 +190,10 @@ class Column {
     return isNamed && cells.some(meansCountry) ? 'few_countries' : undefined;
   }
 
-  /** Of the first cells that are no country, such as `D`. */
+  /** Of the first cells that are no country, such as `Germny`. */
   get meantCountries(): readonly MeantCountry[] {
     return [...new Set(this.filled)]
-      .filter((cell) => findCountry(cell) === undefined)
+      .filter((cell) => findCountryInColumn(cell) === undefined)
       .slice(0, mostGuesses)
       .flatMap((cell) => {
         const code = guessCountry(cell)?.code ?? undefined;
@@ -230,7 +230,7 @@ class Column {
   #holdsCountries(): boolean {
     const { meaning, mayBeCountry, isOtherCode } = readColumnName(this.#title);
     if (meaning === 'country') {
-      return this.#share((cell) => findCountry(cell) !== undefined) >= enough.named;
+      return this.#share((cell) => findCountryInColumn(cell) !== undefined) >= enough.named;
     }
     return meaning === undefined && !isOtherCode && areSurelyCountries(this.filled, mayBeCountry);
   }

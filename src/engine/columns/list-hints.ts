@@ -5,7 +5,7 @@ import { withMembers } from '../../lists/rows/guarded-ends.js';
 import type { SourceReading } from '../../lists/rows/source.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { trimCell } from '../addresses/address.js';
-import { findCountry } from '../addresses/country/parse-country.js';
+import { findCountryInColumn } from '../addresses/country/parse-country.js';
 import { areSurelyCountries, isDate } from './cell-patterns.js';
 import { readColumnName } from './column-words.js';
 
@@ -43,8 +43,8 @@ function talliesOf(
     );
   return {
     optOuts: new RowTally(header, (title) => optOutOf(title, optOutsOf)),
-    foreign: inCountries((cell) => (findCountry(cell) ?? countryOfAll) !== countryOfAll),
-    unread: inCountries((cell) => cell !== '' && findCountry(cell) === undefined),
+    foreign: inCountries((cell) => (findCountryInColumn(cell) ?? countryOfAll) !== countryOfAll),
+    unread: inCountries((cell) => cell !== '' && findCountryInColumn(cell) === undefined),
   };
 }
 

@@ -45,9 +45,9 @@ import type { Suppressed } from './suppressed.js';
 import {
   isBlank,
   RowCountries,
-  type CountryCounts,
   type CountryRule,
   type RowCountry,
+  type RowCountryCounts,
 } from './row-countries.js';
 
 export interface VerifiedColumn {
@@ -101,9 +101,10 @@ export class CellReader {
   #rowsBefore = 0;
   /** By verified column. */
   readonly profiles: readonly ColumnProfile[];
-  readonly countries: { readonly cells: CountryCounts; readonly codes: CountryCounts } = {
+  readonly countries: RowCountryCounts = {
     cells: { filled: 0, found: 0 },
     codes: { filled: 0, found: 0 },
+    letters: new Map(),
   };
 
   constructor(options: {

@@ -10,6 +10,7 @@ import { countryCodes } from '../../contract/countries.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { type BatchGroup, groupNumber } from '../addresses/address.js';
 import { OutcomeTable } from '../results/outcome-table.js';
+import { findCountryInColumn } from '../addresses/country/parse-country.js';
 import { addressOf } from './cell-reader.js';
 import type { Plan } from './plan.js';
 import type { ResultHistory } from './result-cache.js';
@@ -141,6 +142,8 @@ export function misreadNumbers(profile: ColumnProfile): MisreadNumbers | undefin
 /** Of so many cells at least one in twenty should be a country. */
 const judgedCells = 10;
 const leastShare = 0.05;
+/** `F` is a country beside `D` and `A`, and none beside `M`: so many of the single letters are. */
+const leastLetters = 0.8;
 
 /**
  * Notices about columns that should give countries and give none, or hardly any.
@@ -148,22 +151,37 @@ const leastShare = 0.05;
  * @throws ConfigurationError `country_missing` where hardly a row could be sent, and no `country` is given
  */
 export function countryNotices({ layout, planner, country }: Plan): readonly Notice[] {
-  const { cells, codes } = planner.cells.countries;
+  const { cells, codes, letters } = planner.cells.countries;
+  const single = [...letters].map(([cell, rows]) => ({
+    cell,
+    country: findCountryInColumn(cell) ?? null,
+    rows,
+  }));
+  const read = single.flatMap(({ country, ...each }) => (country ? [{ ...each, country }] : []));
+  const ofLetters = sumOf(read);
+  const found = cells.found - (ofLetters < sumOf(single) * leastLetters ? ofLetters : 0);
   const column = layout.countryName ?? '';
   // Emails may have a country of their own.
   const isUsed =
     planner.emailsOfCountries !== undefined || layout.columns.some(({ type }) => type === 'phone');
-  const isDoubtful =
-    isUsed && cells.filled >= judgedCells && cells.found < cells.filled * leastShare;
+  const isDoubtful = isUsed && cells.filled >= judgedCells && found < cells.filled * leastShare;
   if (isDoubtful && country === undefined) {
     throw new ConfigurationError(
-      `column ${JSON.stringify(column)}: ${cells.found} of ${counted(cells.filled, 'cell')} are countries, and a row without one cannot be sent: name the column of the countries with ${optionName('countryColumn')}, or one country for all rows with ${optionName('country')}; nothing was sent`,
+      `column ${JSON.stringify(column)}: ${found} of ${counted(cells.filled, 'cell')} are countries, and a row without one cannot be sent: name the column of the countries with ${optionName('countryColumn')}, or one country for all rows with ${optionName('country')}; nothing was sent`,
       { code: 'country_missing', option: 'countryColumn' },
     );
   }
   return [
     ...(isDoubtful
-      ? [notice('few_countries', { column, cells: cells.filled, countries: cells.found })]
+      ? [notice('few_countries', { column, cells: cells.filled, countries: found })]
+      : []),
+    ...(read.length > 0
+      ? [
+          notice('car_codes', {
+            column,
+            read: read.toSorted((one, other) => other.rows - one.rows),
+          }),
+        ]
       : []),
     ...(codes.found > 0 || codes.filled === 0
       ? []
@@ -171,6 +189,10 @@ export function countryNotices({ layout, planner, country }: Plan): readonly Not
           notice('no_calling_codes', { column: layout.countryFromName ?? '', cells: codes.filled }),
         ]),
   ];
+}
+
+function sumOf(counts: readonly { readonly rows: number }[]): number {
+  return counts.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 /** Notices about emails that are paid for more than once. */

@@ -1,4 +1,4 @@
-import { findCountry } from '../addresses/country/parse-country.js';
+import { findCountryInColumn } from '../addresses/country/parse-country.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
@@ -27,6 +27,13 @@ export interface CountryCounts {
   found: number;
 }
 
+export interface RowCountryCounts {
+  readonly cells: CountryCounts;
+  readonly codes: CountryCounts;
+  /** By letter: country cells that consist of one, as codes on cars do. */
+  readonly letters: Map<string, number>;
+}
+
 /** Most remembered country cells: junk in a country column must not fill the memory. */
 const maxKnownCountries = 4096;
 
@@ -46,13 +53,10 @@ export class RowCountries {
   }
 
   /** @param counts counts the cells of both columns */
-  of(
-    chunk: RowChunk,
-    row: number,
-    counts?: { readonly cells: CountryCounts; readonly codes: CountryCounts },
-  ): RowCountry {
+  of(chunk: RowChunk, row: number, counts?: RowCountryCounts): RowCountry {
     const { position, phonePosition, fallback } = this.#rule;
-    const named = position === undefined ? undefined : this.#named(chunk, row, position);
+    const named =
+      position === undefined ? undefined : this.#named(chunk, row, position, counts?.letters);
     if (named !== undefined) {
       if (counts) {
         counts.cells.filled += 1;
@@ -76,9 +80,18 @@ export class RowCountries {
     return isByNumber ? 'country_from' : 'country';
   }
 
-  #named(chunk: RowChunk, row: number, position: number): RowCountry | undefined {
+  #named(
+    chunk: RowChunk,
+    row: number,
+    position: number,
+    counts: Map<string, number> | undefined,
+  ): RowCountry | undefined {
     const letters = chunk.raw && twoLettersIn(chunk.raw, row, position);
-    if (letters === undefined) return this.#namedBy(chunk.text(row, position));
+    if (letters === undefined) {
+      const cell = chunk.text(row, position);
+      if (counts && typeof cell === 'string') countLetter(cell, counts);
+      return this.#namedBy(cell);
+    }
     const known = this.#byLetters.get(letters);
     if (known !== undefined) return known;
     const country = this.#namedBy(chunk.text(row, position));
@@ -108,11 +121,16 @@ function isLetter(byte: number): boolean {
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** The country that a cell names, by code or name, in any case; `undefined` where it is empty. */
+/** The country that a cell names, by code (`DE`, `D`) or name, in any case; `undefined` where it is empty. */
 export function parseCountryCell(cell: CellText): RowCountry | undefined {
   if (isBlank(cell)) return undefined;
-  const country = typeof cell === 'string' ? findCountry(trimCell(cell)) : undefined;
+  const country = typeof cell === 'string' ? findCountryInColumn(trimCell(cell)) : undefined;
   return country ?? { reason: 'country_unsupported' };
+}
+
+function countLetter(cell: string, counts: Map<string, number>): void {
+  const letter = trimCell(cell).toUpperCase();
+  if (/^[A-Z]$/.test(letter)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
 }
 
 /** @param counts counts the calling codes */

@@ -186,6 +186,24 @@ export const inputNotices = {
     sentence: ({ column, cells, countries }) =>
       `${JSON.stringify(column)}: ${grouped(countries)} of ${counted(cells, 'cell')} are countries, and the rows of the others are not sent: is it the right column (${optionName('countryColumn')})?`,
   }),
+  car_codes: define({
+    when: 'Cells of the column of `--country-column` are the codes of countries on cars, the most frequent first.',
+    example: {
+      column: 'Land',
+      read: [
+        { cell: 'D', country: 'DE', rows: 60 },
+        { cell: 'A', country: 'AT', rows: 20 },
+      ] as readonly { readonly cell: string; readonly country: string; readonly rows: number }[],
+    },
+    variants: [{ read: [{ cell: 'D', country: 'DE', rows: 1 }] }],
+    sentence({ column, read }) {
+      const each = read.map(
+        ({ cell, country, rows }, at) =>
+          `${cell} as ${country} (${at === 0 ? counted(rows, 'row') : grouped(rows)})`,
+      );
+      return `${JSON.stringify(column)}: single letters are read as the codes of countries on cars, ${each.join(', ')}: if they mean something else, name another column (${optionName('countryColumn')})`;
+    },
+  }),
   no_calling_codes: define({
     when: 'The column of `--country-from` has no calling codes.',
     example: { column: 'mobile', cells: 100 },

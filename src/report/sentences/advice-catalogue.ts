@@ -14,6 +14,7 @@ import { shellQuote } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,
+  emailCountrySentence,
   missingCountrySentence,
   missingDigitsSentence,
   missingPlusSentence,
@@ -177,8 +178,8 @@ export const adviceCatalogue = {
     ],
     sentence: (countries) => missingCountrySentence(countries, true),
   }),
-  country_not_understood: define<CountryProblems>({
-    when: 'Rows have a country that is not understood. `values` are masked where they may be personal data.',
+  country_not_understood: define<CountryProblems & { readonly emails: number }>({
+    when: 'Rows have a country that is not understood, `emails` of them with an email that was not sent. `values` are masked where they may be personal data.',
     example: {
       column: 'Land',
       missing: 0,
@@ -186,8 +187,10 @@ export const adviceCatalogue = {
       no_text: 0,
       looks_like_countries: true,
       values: [misspeltCountry],
+      emails: 0,
     },
     variants: [
+      { emails: 20 },
       { not_understood: 31, values: [misspeltCountry, { ...otherCountry, rows: 5 }] },
       { not_understood: 24, values: [misspeltCountry, otherCountry] },
       { not_understood: 1, values: [{ ...otherCountry, value: '••••••' }] },
@@ -209,7 +212,7 @@ export const adviceCatalogue = {
         ? 'correct these cells'
         : `check ${optionName('countryColumn')}`;
       const cure = noText === unknown ? '' : `: ${fix}`;
-      return `${unknownCountrySentence(countries, 3)}${column === null ? '' : cure}`;
+      return `${unknownCountrySentence(countries, 3)}${column === null ? '' : cure}${emailCountrySentence(countries.emails)}`;
     },
   }),
   not_one_address: define({

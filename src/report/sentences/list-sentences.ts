@@ -1,6 +1,11 @@
 import type { ForeignNumbers } from '../../engine/columns/column-profile.js';
 import type { MisreadNumbers, UnfitNumbers } from '../../engine/columns/country-fit.js';
-import type { CountryProblems, UnknownCountry, OddShare } from '../../engine/summary/figures.js';
+import type {
+  CountryProblems,
+  Counts,
+  UnknownCountry,
+  OddShare,
+} from '../../engine/summary/figures.js';
 import { namesDatabase } from '../../lists/location.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
@@ -42,6 +47,18 @@ export function unknownCountrySentence(
     : `the column ${shownCell(column)} does not look like countries`;
   const places = left > 0 && shown.length === 0 ? ` (${others})` : '';
   return `${rows}: ${what}${places}${listed.length > 0 ? `: ${listed.join(', ')}` : ''}`;
+}
+
+/** @param emails those of rows whose country is not understood */
+export function emailCountrySentence(emails: number): string {
+  return emails === 0
+    ? ''
+    : `; one country for all emails (${optionName('emailCountry')}) verifies ${emails === 1 ? 'its email' : 'their emails'} all the same`;
+}
+
+/** @param reasons of cells of emails that are not sent */
+export function emailsWithoutCountry(reasons: Counts = {}): number {
+  return reasons['country_unsupported'] ?? 0;
 }
 
 function noTextWords(): string {

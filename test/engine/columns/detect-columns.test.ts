@@ -274,19 +274,25 @@ describe('what a list holds', () => {
   });
 
   it('is named where it is a column of countries by its name, and none of its cells is one', () => {
-    const table = ['E-Mail|Land|Region', 'a@x.example|D|', 'b@x.example|D|'].join('\n');
+    const table = ['E-Mail|Land|Region', 'a@x.example|Germny|', 'b@x.example|Ausria|'].join('\n');
     expect(judge(table)).toMatchObject({ country: undefined, leftOut: ['Land'] });
+    // There a letter is a code on cars, elsewhere anything.
+    const letters = ['E-Mail|Land|Typ', 'a@x.example|D|D', 'b@x.example|A|A'].join('\n');
+    expect(judge(letters)).toMatchObject({ country: 'Land', leftOut: [] });
   });
 
   it('is left out with what its cells likely mean', () => {
-    const { leftOut } = judgeColumns(['Land'], [['D'], ['D'], ['A'], ['?'], ['CH']]);
+    const { leftOut } = judgeColumns(
+      ['Land'],
+      ['Germny', 'Germny', 'Ausria', '?', 'CH'].map((cell) => [cell]),
+    );
     expect(leftOut).toMatchObject([
       {
         name: 'Land',
         why: 'few_countries',
         meant: [
-          { cell: 'D', code: 'DE' },
-          { cell: 'A', code: 'AT' },
+          { cell: 'Germny', code: 'DE' },
+          { cell: 'Ausria', code: 'AT' },
         ],
       },
     ]);

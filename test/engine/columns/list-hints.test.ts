@@ -84,7 +84,7 @@ describe('a column of countries beside one country for all', () => {
     { phone: '020 7946 0123', Country: 'United Kingdom' },
     { phone: '030 1234567', Country: 'Germany' },
     { phone: '030 1234568', Country: '' },
-    { phone: '030 1234569', Country: 'D' },
+    { phone: '030 1234569', Country: 'Germny' },
   ];
 
   function seeing(): { seen: object[]; onProgress: (progress: RunProgress) => void } {

@@ -15,6 +15,7 @@ describe('parseCountryCell', () => {
     for (const empty of [undefined, '', ' \t', '\ufeff']) {
       expect(parseCountryCell(empty)).toBeUndefined();
     }
+    expect(['D', ' a ', 'F'].map((cell) => parseCountryCell(cell))).toEqual(['DE', 'AT', 'FR']);
     expect(parseCountryCell('XX')).toEqual({ reason: 'country_unsupported' });
   });
 
@@ -22,6 +23,7 @@ describe('parseCountryCell', () => {
     'XX',
     'XXX',
     'U',
+    'M',
     'Narnia',
     'ıt',
     'ﬁ',

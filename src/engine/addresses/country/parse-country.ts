@@ -25,6 +25,11 @@ export function findCountry(text: string): CountryCode | undefined {
   );
 }
 
+/** The country that a cell of a column of countries names, there also by its code on cars (`D`). */
+export function findCountryInColumn(cell: string): CountryCode | undefined {
+  return findCountry(cell) ?? singleLetterCodes.get(cell.toLowerCase());
+}
+
 function nativeNameOf(text: string): CountryCode | undefined {
   if (!/\p{L}{3}|[^\p{ASCII}]/u.test(text)) return undefined;
   byNativeName ??= readNativeNames();
@@ -105,13 +110,14 @@ const lettersForOne = 3;
 /** A shorter text is a code. */
 const shortestName = 4;
 
-/** Codes on cars: likely as a country, not certain. */
+/** Codes on cars: a country in a column of countries, elsewhere likely one. Not `M`, which beside `F` is no country. */
 const singleLetterCodes: ReadonlyMap<string, CountryCode> = new Map([
   ['a', 'AT'],
   ['b', 'BE'],
   ['d', 'DE'],
   ['e', 'ES'],
   ['f', 'FR'],
+  ['h', 'HU'],
   ['i', 'IT'],
   ['l', 'LU'],
   ['n', 'NO'],

@@ -337,7 +337,10 @@ describe('a country column of which hardly a cell is a country', () => {
         country: 'DE',
         emailCountry,
         onProgress(progress) {
-          if (progress.stage === 'notice' && progress.code === 'few_countries')
+          if (
+            progress.stage === 'notice' &&
+            ['few_countries', 'car_codes'].includes(progress.code ?? '')
+          )
             warned.push(progress);
         },
       });
@@ -350,5 +353,18 @@ describe('a country column of which hardly a cell is a country', () => {
     await noticesOf([...currencies.map(() => ''), 'DE', 'EUR']);
     await noticesOf(currencies, 'DE');
     expect(warned).toHaveLength(1);
+    // Codes on cars are read, and said; F beside M is no country.
+    await noticesOf(['CH', ...'AADDDDDDDDF']);
+    const read = [
+      { cell: 'D', country: 'DE', rows: 8 },
+      { cell: 'A', country: 'AT', rows: 2 },
+      { cell: 'F', country: 'FR', rows: 1 },
+    ];
+    expect(warned.slice(1)).toMatchObject([{ code: 'car_codes', fields: { read } }]);
+    await noticesOf([...'FMFMFMFMFM']);
+    expect(warned.slice(2)).toMatchObject([
+      { code: 'few_countries', fields: { cells: 10, countries: 0 } },
+      { code: 'car_codes' },
+    ]);
   });
 });
