@@ -531,7 +531,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
   });
 
   it('says what a person reads above the question: footers, opt-outs, lists of them, countries', async () => {
-    const rows = ['a@sluice.test,+4930123456,D,no', 'b@sluice.test,+43123456,A,yes'];
+    const rows = ['a@sluice.test,+4930123456,Germny,no', 'b@sluice.test,+43123456,Ausria,yes'];
     const list = ['mail,phone,Land,unsubscribed', ...rows, 'Grand Totals (2 records),,,', ''];
     await write('list.csv', list.join('\n'));
     await write('unsubscribed.csv', 'month,people\nMay,12\n');
