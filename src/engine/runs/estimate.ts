@@ -37,6 +37,7 @@ import { RejectedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
+import { LaunchedElsewhere } from './resume/launched-elsewhere.js';
 import { leftOfShared } from './resume/left-to-send.js';
 import { UnfinishedComparison } from './resume/compare-unfinished.js';
 import type { PlanEntry } from '../stores/journal-entries.js';
@@ -85,7 +86,9 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const onHeaderFound = (header: FoundHeader): number => found.push(header);
   const { reading, layout } = await openList(source, { ...asked, suppressed, onHeaderFound });
   await unfinished?.begin(layout);
-  const list = new EstimatedList(planFor(layout, suppressed, asked));
+  const launched = unfinished?.launches ?? new Set<string>();
+  const elsewhere = options.history && new LaunchedElsewhere(options.history, launched, () => true);
+  const list = new EstimatedList(planFor(layout, suppressed, asked, elsewhere));
   const validate = sink && (await startValidating({ sink, signal, onProgress }, reading, layout));
   for await (const chunk of reading.chunks) {
     signal.throwIfAborted();
@@ -105,6 +108,8 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const left = stood?.left ??
     (await readLeftOfShared(options, onNotice)) ?? { ...nothingLeft, batches: list.batches };
   for (const each of [
+    ...(stood ? [] : (elsewhere?.notices() ?? [])),
+    ...(stood?.paidSince ? [notice('paid_since', { addresses: stood.paidSince })] : []),
     ...countryNotices(list.plan),
     ...(stood ? [] : emailNotices(list.plan, list.batches)),
     ...budgetNotices(left, options),
@@ -153,6 +158,7 @@ function planFor(
   layout: ColumnLayout,
   suppressed: Suppressed | undefined,
   { onChangedCell, history, ...options }: EstimateSettings & { readonly batchSize: number },
+  elsewhere: LaunchedElsewhere | undefined,
 ): Plan {
   return new Plan({
     ...options,
@@ -165,7 +171,17 @@ function planFor(
     }),
     ...(history && {
       seed: history.seed,
-      recall: (outcomes) => history.recall(outcomes, false),
+      recall: (outcomes) => {
+        const kept = history.recall(outcomes, false);
+        const launched = outcomes.idOf('no_result', 'no_record');
+        return {
+          // A run waits for what others have launched, and pays for none of it.
+          outcomeOf(hash) {
+            const outcome = kept.outcomeOf(hash);
+            return outcome === -1 && elsewhere?.note(hash) === true ? launched : outcome;
+          },
+        };
+      },
     }),
   });
 }

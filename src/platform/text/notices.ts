@@ -219,7 +219,7 @@ export const notices = {
     when: 'A run of another list with this history has stopped, or was left, after it had launched some of these addresses.',
     example: { runs: ['leads.csv.sluice'] as readonly string[], addresses: 30 },
     sentence: ({ runs, addresses }) =>
-      `${counted(addresses, 'address')} of this list ${addresses === 1 ? 'was' : 'were'} launched by a run that is not finished (${runs.join(', ')}): waiting for the results, which are paid for and used from the history`,
+      `${counted(addresses, 'address')} of this list ${addresses === 1 ? 'was' : 'were'} launched by a run that is not finished (${runs.join(', ')}): the results are waited for, and used from the history, because they are paid for`,
   }),
   launched_elsewhere_lost: define({
     when: 'What that run has launched failed, is gone from the service, or takes longer than `--batch-deadline` (`why`): this run pays for these addresses, too.',

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { estimateRun } from '../../../src/engine/runs/estimate.js';
@@ -210,6 +210,52 @@ describe('a dry run beside an unfinished run', () => {
     expect(dry.unfinished).toMatchObject({ action: 'resume', enough_credits: null });
     expect(codedOf(dry, 'budget_short')).toEqual([]);
     expect(await paidBy(enough)).toMatchObject({ code: 0, credits: 3 });
+  });
+
+  it.each<[string, readonly string[], object]>([
+    ['replaces it', [], { action: 'carry', left: 1, code: 0 }],
+    ['has its budget', ['--max-credits', '7'], { action: 'carry', left: 1, code: 0 }],
+    ['lacks its budget', ['--max-credits', '6'], { action: 'carry', left: 1, code: 5, used: 6 }],
+    ['begins a budget', ['--max-credits', '1', '--on-change', 'carry'], { left: 1, code: 0 }],
+    ['stops', ['--on-change', 'stop'], { action: 'stop', left: 0, code: 2 }],
+  ])('leaves out what another list has paid for since, and %s', async (_, more, expected) => {
+    const { action = 'carry', left, code, used } = expected as Record<string, number | string>;
+    const kept = ['--history', 'kept'];
+    await stopHalfway(kept);
+    await writeFile(join(folder, 'other.csv'), 'mail\ngood6@sluice.test\ngood7@sluice.test\n');
+    const other = { from: ['other.csv'] };
+    expect((await verify([...kept, '-o', 'other.out.csv'], other)).code).toBe(0);
+    const { unfinished, email, events } = await dryRun([...kept, ...more]);
+    expect(unfinished).toMatchObject({ action });
+    expect(email).toMatchObject({ credits: left });
+    expect(codedOf({ events }, 'budget_short')).toMatchObject(code === 5 ? [{ used }] : []);
+    const since = action === 'stop' ? [] : [{ addresses: 2 }];
+    expect(codedOf({ events }, 'paid_since')).toMatchObject(since);
+    const resumed = await paidBy([...kept, ...more]);
+    expect(resumed).toMatchObject({ code, credits: code === 0 ? left : 0 });
+    expect(codedOf(resumed, 'paid_since')).toMatchObject(since);
+    if (code !== 5) return;
+    // The run that has taken its place has what was paid before it in its budget.
+    const again = await dryRun([...kept, ...more]);
+    expect(again.unfinished).toMatchObject({ action: 'resume', enough_credits: 7 });
+    expect(codedOf(again, 'budget_short')).toMatchObject([{ used, needed: 1 }]);
+    expect((await dryRun([...kept, '--max-credits', '7'])).unfinished).toMatchObject({
+      enough_credits: null,
+    });
+    expect(await paidBy([...kept, '--max-credits', '7'])).toMatchObject({ code: 0, credits: 1 });
+  });
+
+  it('leaves out what another list has launched and not collected', async () => {
+    const kept = ['--history', 'kept'];
+    await writeFile(join(folder, 'other.csv'), 'mail\ngood7@sluice.test\ngood8@sluice.test\n');
+    const other = { from: ['other.csv'] };
+    expect((await verify([...kept, '-o', 'o.csv', '--detach'], other)).code).toBe(75);
+    await mkdir(join(folder, 'out.csv.sluice'), { mode: 0o700 });
+    await writeFile(join(folder, 'out.csv.sluice', 'lock'), '');
+    const ofNew = await dryRun(kept);
+    expect(ofNew).toMatchObject({ email: { credits: 7, from_history: 2 } });
+    expect(codedOf(ofNew, 'launched_elsewhere')).toMatchObject([{ addresses: 2 }]);
+    expect(await paidBy(kept)).toMatchObject({ code: 0, credits: 7 });
   });
 
   describe('with failed addresses', () => {

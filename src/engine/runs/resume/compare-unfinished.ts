@@ -13,7 +13,7 @@ import { statusOf } from '../../stores/run-status.js';
 import type { UnfinishedRun } from '../../summary/summary.js';
 import type { ComparedRun } from '../options/run-options.js';
 import { type LeftToSend, needOf, nothingLeft } from '../credits.js';
-import { earlierBatches } from '../planning/batch-files.js';
+import { earlierBatches, paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import { openRecall, type OpenRecall } from '../planning/recalled-results.js';
 import { spentBefore } from '../reporting/read-status.js';
 import { judgeUse, refuseChange } from './changed-input.js';
@@ -29,6 +29,7 @@ import {
   takesUpEarlier,
   withRetriableExports,
 } from './compare-run.js';
+import { launchesOf, paidSince, refusePaidSince } from './launched-elsewhere.js';
 import { leftOfList, leftOfRun } from './left-to-send.js';
 import { rowDecisionsOf } from './new-run.js';
 import { doubtfulState } from './reconcile.js';
@@ -37,6 +38,13 @@ import { isElsewhere } from '../../stores/directory/folders.js';
 /** The options of an estimate that a run compares with an unfinished one. */
 interface ComparedOptions extends ComparedRun {
   readonly client: Client | undefined;
+}
+
+interface Compared {
+  readonly run: UnfinishedRun;
+  readonly left: LeftToSend;
+  /** Addresses that another run has paid for since it stopped. */
+  readonly paidSince: number;
 }
 
 type Judged = Pick<UnfinishedRun, 'action' | 'why' | 'paid_addresses' | 'used_addresses'>;
@@ -52,6 +60,7 @@ export class UnfinishedComparison {
   readonly #batches: Batch[] = [];
   #plan: Plan | undefined;
   #recall: OpenRecall | undefined;
+  #paidSince = 0;
 
   private constructor(options: ComparedOptions, stored: DirectoryState, run: RunEntry) {
     this.#options = options;
@@ -70,6 +79,11 @@ export class UnfinishedComparison {
     const given = withRetriableExports({ ...options, onProgress: undefined }, stored.state);
     if (isOver(stored.state, given.retryFailed)) return undefined;
     return new UnfinishedComparison(given, stored, stored.state.run);
+  }
+
+  /** batch_uuids that it may have launched. */
+  get launches(): ReadonlySet<string> {
+    return launchesOf(this.#stored.state);
   }
 
   /** Begins with the columns of the list; `add` then takes its rows. */
@@ -106,7 +120,7 @@ export class UnfinishedComparison {
   async end(
     entryOf: (batches: readonly Batch[]) => PlanEntry,
     fresh: { readonly plan: Plan; readonly batches: readonly Batch[] },
-  ): Promise<{ readonly run: UnfinishedRun; readonly left: LeftToSend }> {
+  ): Promise<Compared> {
     const { state, path } = this.#stored;
     const { launchedCredits } = statusOf(state, path);
     const before = spentBefore(state.earlier);
@@ -124,7 +138,7 @@ export class UnfinishedComparison {
       },
       enough_credits: enough > (this.#options.maxCredits ?? Infinity) ? enough : null,
     };
-    return { run, left };
+    return { run, left, paidSince: this.#paidSince };
   }
 
   async #left(
@@ -134,7 +148,8 @@ export class UnfinishedComparison {
     const { state } = this.#stored;
     if (action === 'stop') return nothingLeft;
     if (action === 'resume' && isPlanned(state)) return leftOfRun(state, this.#options);
-    return leftOfList({ ...this.#options, ...fresh, stored: this.#stored });
+    const keepsBudget = this.#paidSince > 0 && this.#options.onChange !== 'carry';
+    return leftOfList({ ...this.#options, ...fresh, stored: this.#stored, keepsBudget });
   }
 
   async #judge(entryOf: (batches: readonly Batch[]) => PlanEntry): Promise<Judged> {
@@ -169,11 +184,24 @@ export class UnfinishedComparison {
     };
     const change = findChange(state, decides, tonight);
     if (change !== undefined) return this.#judgeChange(state, change, plan);
-    const action = takesUpEarlier(state, this.#options) ? 'carry' : 'resume';
+    const isResumed = !takesUpEarlier(state, this.#options);
+    if (isResumed) this.#paidSince = await this.#paidSinceOf(state);
+    const action = isResumed && this.#paidSince === 0 ? 'resume' : 'carry';
     const paid = [...state.batches.values()]
       .filter((each) => mayHaveLaunched(each.state))
       .reduce((sum, each) => sum + addressesOf(state, each), 0);
     return { action, why: null, paid_addresses: paid, used_addresses: paid };
+  }
+
+  /** By its batches' files, which were safe before it sent anything. */
+  async #paidSinceOf(state: PlannedRun): Promise<number> {
+    const { files, history, onChange } = this.#options;
+    if (!history) return 0;
+    const { batchesPath } = this.#stored.of(state);
+    const batches = await plannedBatches(files, batchesPath, state.plan, paidNumbers(state));
+    const addresses = await paidSince(history, batches, state, undefined, () => true);
+    refusePaidSince(addresses, onChange);
+    return addresses;
   }
 
   async #judgeChange(state: PlannedRun, change: string, plan: Plan): Promise<Judged> {

@@ -1,7 +1,10 @@
 import type { Client } from '../../../client/client.js';
+import { StateError } from '../../../platform/errors/errors.js';
 import { AddressTable, type HashWords } from '../../../platform/hashing/address-table.js';
 import { hashWords, KeyHash } from '../../../platform/hashing/key-hash.js';
-import { notice } from '../../../platform/text/notices.js';
+import { type Notice, notice } from '../../../platform/text/notices.js';
+import { optionName } from '../../../platform/text/sentence.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
 import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
 import { collectLaunched, type WhyLost } from '../../driver/collect-launched.js';
@@ -38,8 +41,11 @@ export async function collectLeft(
   }
 }
 
+/** Whether a run launched it: what streams have left is collected before a list is looked up. */
+const ofRuns = ({ run }: LaunchedBatch): boolean => run !== undefined;
+
 /** Addresses that runs which stopped, or were left, have launched: their results are not in the history yet. */
-class LaunchedElsewhere {
+export class LaunchedElsewhere {
   readonly #launched: readonly LaunchedBatch[];
   readonly #table: AddressTable;
   /** By the table's numbers. */
@@ -48,10 +54,10 @@ class LaunchedElsewhere {
   readonly #found = new Map<string, number>();
 
   /** @param uuidsOfRun batch_uuids of the run itself */
-  constructor(history: History, uuidsOfRun: ReadonlySet<string>) {
+  constructor(history: History, uuidsOfRun: ReadonlySet<string>, isWanted = ofRuns) {
     this.#launched = history.takeLaunched(
       this,
-      ({ run, batchUuid }) => run !== undefined && !uuidsOfRun.has(batchUuid),
+      (batch) => isWanted(batch) && !uuidsOfRun.has(batch.batchUuid),
     );
     history.release(this);
     this.#table = new AddressTable({ seed: history.seed });
@@ -79,6 +85,11 @@ class LaunchedElsewhere {
     return this.#launched.filter(({ batchUuid }) => this.#found.has(batchUuid));
   }
 
+  notices(): readonly Notice[] {
+    const found = this.found.filter(ofRuns);
+    return found.length === 0 ? [] : [notice('launched_elsewhere', this.figuresOf(found))];
+  }
+
   /** The state directories of their runs, and how many of their addresses this run has. */
   figuresOf(batches: readonly LaunchedBatch[]): { runs: readonly string[]; addresses: number } {
     return {
@@ -92,15 +103,13 @@ class LaunchedElsewhere {
 export async function paidSince(
   history: History,
   batches: readonly Batch[],
-  { earlier, batches: states }: RunState,
+  state: RunState,
   atWork = new AddressesAtWork(history, []),
+  isWanted = ofRuns,
 ): Promise<number> {
-  // Its launches that were refused are noted in the history, too.
-  const asked = [...states.values()].flatMap(({ state }) =>
-    'uuid' in state && state.uuid !== undefined ? [state.uuid] : [],
-  );
-  const uuidsOfRun = new Set([...uuidsOf(earlier), ...asked]);
-  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun);
+  const states = state.batches;
+  const uuidsOfRun = launchesOf(state);
+  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun, isWanted);
   const recall = history.recall(new OutcomeTable(), false);
   const hash = new KeyHash(history.seed);
   let count = 0;
@@ -123,6 +132,23 @@ export async function paidSince(
   for (const batch of batches) await look(batch);
   atWork.refuse();
   return count;
+}
+
+/** batch_uuids that a run or one that it replaced may have launched; refused ones are noted in the history, too. */
+export function launchesOf({ earlier, batches }: RunState): ReadonlySet<string> {
+  const asked = [...batches.values()].flatMap(({ state }) =>
+    'uuid' in state && state.uuid !== undefined ? [state.uuid] : [],
+  );
+  return new Set([...uuidsOf(earlier), ...asked]);
+}
+
+/** @throws StateError `state_mismatch` where a run keeps its plan, and others have paid for some of it since */
+export function refusePaidSince(addresses: number, onChange: ResolvedRun['onChange']): void {
+  if (addresses === 0 || onChange !== 'stop') return;
+  throw new StateError(
+    `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. Nothing was sent. Ways on: ${optionName('onChange', 'auto')} leaves ${addresses === 1 ? 'it' : 'them'} out; without the history ${addresses === 1 ? 'it is' : 'they are'} paid for again`,
+    { code: 'state_mismatch' },
+  );
 }
 
 interface BesideOthers {
@@ -162,7 +188,7 @@ export async function planBesideOthers<Planned>(
   const { found } = elsewhere;
   if (found.length === 0) return planned;
   const { onProgress, ...settings } = run;
-  onProgress?.(noticed(notice('launched_elsewhere', elsewhere.figuresOf(found))));
+  for (const each of elsewhere.notices()) onProgress?.(noticed(each));
   const uuids = new Set(found.map(({ batchUuid }) => batchUuid));
   const withoutResults: Record<WhyLost, LaunchedBatch[]> = { failed: [], gone: [], late: [] };
   try {

@@ -14,7 +14,7 @@ import { pending } from '../../plan/address-book.js';
 import type { Plan } from '../../plan/plan.js';
 import { addressOf } from '../../plan/line-hashes.js';
 import type { DirectoryState } from '../../stores/directory/state-directory.js';
-import { addressesOf, hasPaid, type RunState } from '../../stores/run-state.js';
+import { addressesOf, hasPaid, spentBefore, type RunState } from '../../stores/run-state.js';
 import { type LeftToSend, nothingLeft, type SizedBatch } from '../credits.js';
 import { earlierBatches } from '../planning/batch-files.js';
 import {
@@ -38,7 +38,7 @@ function takenUp(state: BatchState, run: RetryChoice): BatchState {
 /** What a run that is resumed, or whose failed addresses are sent again, has not launched. */
 export function leftOfRun(state: PlannedRun, run: RetryChoice): LeftToSend {
   const batches: SizedBatch[] = [];
-  const launched = { email: 0, phone: 0 };
+  const launched = spentBefore(state);
   const unsent = state.plan.batches.map(({ type, country, addresses }) => ({
     group: { type: type as VerificationType, country },
     addresses,
@@ -71,6 +71,7 @@ export async function leftOfList({
   plan,
   batches,
   batchSize,
+  keepsBudget = false,
   ...retry
 }: RetryChoice & {
   readonly files: FileSystem;
@@ -78,6 +79,8 @@ export async function leftOfList({
   readonly plan: Plan;
   readonly batches: readonly Batch[];
   readonly batchSize: number;
+  /** Whether the run has the budget of the one it replaces. @default false */
+  readonly keepsBudget?: boolean;
 }): Promise<LeftToSend> {
   const { state } = stored;
   const left = new Map<number, { readonly group: SizedBatch['group']; addresses: number }>();
@@ -104,7 +107,11 @@ export async function leftOfList({
       }
     }
   }
-  return { ...nothingLeft, batches: [...left.values()].flatMap((each) => cut(each, batchSize)) };
+  return {
+    launched:
+      keepsBudget && isPlanned(state) ? leftOfRun(state, retry).launched : nothingLeft.launched,
+    batches: [...left.values()].flatMap((each) => cut(each, batchSize)),
+  };
 }
 
 function cut({ group, addresses }: SizedBatch, batchSize: number): readonly SizedBatch[] {

@@ -4,7 +4,7 @@ import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { Client } from '../../../client/client.js';
-import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { HashWords } from '../../../platform/hashing/address-table.js';
 import type { Source } from '../../../lists/rows/source.js';
 import {
@@ -16,7 +16,7 @@ import {
 import { beginRun, checkBeforeSending, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, keepCarried } from './earlier-results.js';
-import { collectLeft, paidSince, planBesideOthers } from './launched-elsewhere.js';
+import { collectLeft, paidSince, planBesideOthers, refusePaidSince } from './launched-elsewhere.js';
 import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { planOffline, type OfflinePlan, type OpenedRun, type RunLocation } from './run-location.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
@@ -44,7 +44,6 @@ import { statusOf } from '../../stores/run-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Summary } from '../../summary/summary.js';
 import { notice, type Notice } from '../../../platform/text/notices.js';
-import { counted } from '../../../platform/text/shown-numbers.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
 interface Compared {
@@ -179,12 +178,7 @@ export class DirectoryRun implements RunLocation {
     const { history, onChange, onProgress } = this.run;
     const addresses = history ? await paidSince(history, batches, this.store.state) : 0;
     if (addresses === 0) return false;
-    if (onChange === 'stop') {
-      throw new StateError(
-        `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. Nothing was sent. Ways on: ${optionName('onChange', 'auto')} leaves ${addresses === 1 ? 'it' : 'them'} out; without the history ${addresses === 1 ? 'it is' : 'they are'} paid for again`,
-        { code: 'state_mismatch' },
-      );
-    }
+    refusePaidSince(addresses, onChange);
     this.#keepsBudget = onChange !== 'carry';
     onProgress?.(noticed(notice('paid_since', { addresses })));
     return true;
