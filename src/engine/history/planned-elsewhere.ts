@@ -2,7 +2,7 @@ import type { VerificationService } from '../../client/client.js';
 import type { BatchSummary } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
+import { type FileLock, isListedLocked, lockFile } from '../../platform/files/file-lock.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { type Clock, systemClock } from '../../platform/waiting/clock.js';
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
@@ -33,7 +33,7 @@ interface PresenceWait {
 
 /** Long enough for another's look, which takes the lock for a moment. */
 const joiningMs = 10_000;
-/** The same for one that looks, too: whoever has the lock for longer is at work. */
+/** The same for one that looks, too, where the system lists no locks: whoever has it for longer is at work. */
 const lookingMs = 1000;
 
 /** This process works on the run, until it releases the lock or ends. */
@@ -49,12 +49,11 @@ export async function isAtWork(
   { files, path, id }: SharedRunPresence,
   { signal, clock }: PresenceWait,
 ): Promise<boolean> {
+  const target = targetOf(path, id);
+  // Those at work share the lock, and who looks does not.
+  if (await isListedLocked(target.path, 'READ')) return true;
   try {
-    const lock = await lockFile(files, targetOf(path, id), {
-      signal,
-      clock,
-      waitLockMs: lookingMs,
-    });
+    const lock = await lockFile(files, target, { signal, clock, waitLockMs: lookingMs });
     await lock.release();
     return false;
   } catch (error) {

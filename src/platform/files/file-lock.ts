@@ -91,15 +91,26 @@ export async function lockFile(
   }
 }
 
-/** Whether the system lists a lock on a file: `false` proves nothing (macOS, containers). @param list @default Linux's */
-export async function isListedLocked(path: string, list = '/proc/locks'): Promise<boolean> {
+/**
+ * Whether the system lists a lock on a file: `false` proves nothing (macOS, containers).
+ *
+ * @param access `READ` for locks that others may share. @default any
+ * @param list @default Linux's
+ */
+export async function isListedLocked(
+  path: string,
+  access?: 'READ',
+  list = '/proc/locks',
+): Promise<boolean> {
   try {
     const [{ dev, ino }, lines] = await Promise.all([stat(path), readFile(list, 'utf8')]);
     // As makedev(3) has put them together.
     const numbers = [(dev >>> 8) & 0xfff, (dev & 0xff) | ((dev >>> 12) & 0xfff00)];
     const device = numbers.map((each) => each.toString(16).padStart(2, '0')).join(':');
     const locks = lines.split('\n').map((line) => line.trim().split(/\s+/));
-    return locks.some(([, kind, , , , file]) => kind === 'FLOCK' && file === `${device}:${ino}`);
+    const isOfFile = ([, kind, , , , file]: readonly string[]): boolean =>
+      kind === 'FLOCK' && file === `${device}:${ino}`;
+    return locks.some((lock) => isOfFile(lock) && (access ?? lock[3]) === lock[3]);
   } catch {
     return false;
   }

@@ -18,7 +18,8 @@ import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { History } from '../../../src/engine/history/history.js';
-import { isAtWork } from '../../../src/engine/history/planned-elsewhere.js';
+import { isAtWork, joinAtWork } from '../../../src/engine/history/planned-elsewhere.js';
+import { isListedLocked } from '../../../src/platform/files/file-lock.js';
 import { HistoryPresence } from '../../../src/engine/runs/resume/history-presence.js';
 import type { HistoryOptions } from '../../../src/engine/history/history-options.js';
 import { withFolder } from '../../service/with-service.js';
@@ -439,6 +440,22 @@ describe('processes of a shared run', () => {
     };
     const watched = { ...presence, files: { ...systemFiles, openLocked } };
     expect(await isAtWork(watched, waiting)).toBe(false);
+  });
+
+  it('are at work for one that looks, which waits for none of them where the system lists locks', async () => {
+    const presence = { files: systemFiles, path, id: 'run' };
+    await (await joinAtWork(presence, waiting)).release();
+    expect(await isAtWork(presence, waiting)).toBe(false);
+    const joined = await Promise.all([1, 2].map(async () => joinAtWork(presence, waiting)));
+    const slept: number[] = [];
+    const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) };
+    const isListed = await isListedLocked(`${path}.run`, 'READ');
+    expect(await isAtWork(presence, { ...waiting, clock: isListed ? clock : systemClock })).toBe(
+      true,
+    );
+    expect(slept).toEqual([]);
+    for (const lock of joined) await lock.release();
+    expect(await isAtWork(presence, waiting)).toBe(false);
   });
 
   it('go on without the history where its folder may only be read', async () => {

@@ -202,11 +202,15 @@ describe('a lock in the list of the system', () => {
     const minor = (dev % 256) + (Math.floor(dev / 2 ** 20) % 4096) * 256;
     const device = `${hex(Math.floor(dev / 256) % 4096)}:${hex(minor)}`;
     await writeFile(list, lineOf({ dev: device, ino }));
-    expect(await isListedLocked(path, list)).toBe(isLocked);
+    expect(await isListedLocked(path, undefined, list)).toBe(isLocked);
+    expect(await isListedLocked(path, 'READ', list)).toBe(false);
+    const shared = lineOf({ dev: device, ino }).replace('WRITE', 'READ');
+    await writeFile(list, shared);
+    expect(await isListedLocked(path, 'READ', list)).toBe(isLocked);
   });
 
   it('is not seen where there is no list, or no file', async () => {
-    expect(await isListedLocked(folder, join(folder, 'none'))).toBe(false);
+    expect(await isListedLocked(folder, undefined, join(folder, 'none'))).toBe(false);
     expect(await isListedLocked(join(folder, 'none'))).toBe(false);
   });
 });
