@@ -153,6 +153,7 @@ function troubleWith(name: string, isHelp: boolean, called: Called): Configurati
   const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
   return new ConfigurationError(
     `unknown ${isHelp ? 'command or topic' : 'command'} ${name}${meant}; ${program} --help lists all commands${rest}`,
+    { fault: 'missing' },
   );
 }
 
@@ -170,6 +171,7 @@ function findCommand([name, ...rest]: readonly string[]):
   const names = subcommands.map((known) => known.name.slice(command.name.length + 1));
   throw new ConfigurationError(
     `unknown command ${command.name} ${second}${guess(second, names) || `: choose ${names.join(', ')}`}`,
+    { fault: 'missing' },
   );
 }
 

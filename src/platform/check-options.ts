@@ -82,7 +82,9 @@ export function checkOptions(
   within?: string,
 ): void {
   if (typeof options !== 'object' || options === null) {
-    throw new ConfigurationError(`options must be an object, not ${printValue(options)}`);
+    throw new ConfigurationError(`options must be an object, not ${printValue(options)}`, {
+      option: within ?? 'options',
+    });
   }
   const internal = Object.keys(shape).filter((name) => shape[name]?.isInternal);
   checkNames(options, Object.keys(shape), { within, internal });

@@ -47,6 +47,7 @@ async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>):
       action === 'forget'
         ? 'name the addresses to forget, or - for one a line on standard input'
         : `sluice history ${action} takes one history, not ${positionals.length - 1} arguments`,
+      { fault: action === 'forget' ? 'missing' : 'repeated' },
     );
   }
   const isJson = options.has('json');

@@ -190,7 +190,9 @@ function valueMissing({ type }: OptionDefinition, rawName: string): Configuratio
 export function noArguments(command: string, positionals: readonly string[]): void {
   const [first] = positionals;
   if (first === undefined) return;
-  throw new ConfigurationError(`${command} takes no argument ${JSON.stringify(first)}`);
+  throw new ConfigurationError(`${command} takes no argument ${JSON.stringify(first)}`, {
+    fault: 'unsupported',
+  });
 }
 
 /** @param what the request for the argument: `name one …` */
@@ -220,5 +222,6 @@ export function parseUuid(text: string, called: Called): string {
   if (uuidForm.test(text)) return text.toLowerCase();
   throw new ConfigurationError(
     `${JSON.stringify(text)} is not the uuid of a batch; ${programName(called)} batch list shows them`,
+    { fault: 'other_format' },
   );
 }

@@ -57,7 +57,9 @@ function createProxied(settings: ConstructorParameters<typeof EnvHttpProxyAgent>
     return new EnvHttpProxyAgent(settings);
   } catch {
     // The cause would print the URL, and with it the proxy's password.
-    throw new ConfigurationError('HTTPS_PROXY or HTTP_PROXY does not hold the URL of a proxy');
+    throw new ConfigurationError('HTTPS_PROXY or HTTP_PROXY does not hold the URL of a proxy', {
+      fault: 'other_format',
+    });
   }
 }
 

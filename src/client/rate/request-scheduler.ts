@@ -283,5 +283,5 @@ export class RequestScheduler {
 }
 
 function closedError(): ConfigurationError {
-  return new ConfigurationError('the client is closed');
+  return new ConfigurationError('the client is closed', { option: 'client' });
 }

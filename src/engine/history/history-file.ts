@@ -104,7 +104,7 @@ const headMeta = z.object({
   key: z.string(),
   service: z.string(),
 });
-export type HistoryHead = z.infer<typeof headMeta>;
+type HistoryHead = z.infer<typeof headMeta>;
 
 export function historyHead(key: string, service: string): HistoryHead {
   return { history: 'sluice', version: 1, key, service };
@@ -254,21 +254,21 @@ function changedByAnother(path: string): OutputError {
 function damaged(path: string, at: number): StateError {
   return new StateError(
     `the history ${path} is damaged at byte ${at}: put back a copy of it, or name another history`,
-    { code: 'state_damaged', file: path, fault: 'damaged' },
+    { code: 'state_damaged', option: 'history', file: path, fault: 'damaged' },
   );
 }
 
 function unknownEntries(path: string): StateError {
   return new StateError(
     `the history ${path} holds entries that this version of Sluice does not know, though their checksum is right: use the version that wrote them, put back a copy of it, or name another history`,
-    { code: 'state_damaged', file: path, fault: 'unsupported' },
+    { code: 'state_damaged', option: 'history', file: path, fault: 'unsupported' },
   );
 }
 
 function unknownForm(path: string): StateError {
   return new StateError(
     `${path} is not a history that this version of Sluice knows: name another file`,
-    { code: 'state_damaged', file: path, fault: 'other_format' },
+    { code: 'state_damaged', option: 'history', file: path, fault: 'other_format' },
   );
 }
 

@@ -83,6 +83,6 @@ function fingerprintOf(seed: Uint8Array): string {
 function missingKey(path: string, keyPath: string): StateError {
   return new StateError(
     `the history ${path} is of no use without its key: put back ${keyPath}, or name another history`,
-    { code: 'state_damaged', file: keyPath, fault: 'missing' },
+    { code: 'state_damaged', option: 'history', file: keyPath, fault: 'missing' },
   );
 }

@@ -139,7 +139,7 @@ export async function noteBeforeStream(
   if (atWork.length === 0) return;
   throw new StateError(
     `another run with this history may launch addresses of this list at any moment, which would be paid for twice: run again when it has ended (${atWork.map(({ run }) => run).join(', ')})`,
-    { code: 'state_locked' },
+    { code: 'state_locked', option: 'history' },
   );
 }
 
@@ -188,7 +188,7 @@ export class AddressesAtWork {
     if (this.#count === 0) return;
     throw new StateError(
       `${counted(this.#count, 'address')} of this list may be launched at any moment by another run with this history, and would be paid for twice: run again when it has ended (${this.#names.join(', ')})`,
-      { code: 'state_locked' },
+      { code: 'state_locked', option: 'history' },
     );
   }
 }

@@ -33,7 +33,7 @@ export interface PlannedRun extends PlannedRunId {
   readonly batches: readonly PlannedBatch[];
 }
 
-export interface PlannedBatch {
+interface PlannedBatch {
   readonly batch: number;
   readonly group: BatchGroup;
   hashes(lines?: { readonly start: number; readonly end: number }): Iterable<HashWords>;

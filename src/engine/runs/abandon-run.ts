@@ -142,6 +142,7 @@ async function checkService(
   if (run.service !== client.baseUrl) {
     throw new StateError(`the run's batches are on ${run.service}, not on ${client.baseUrl}`, {
       code: 'state_mismatch',
+      option: 'client',
     });
   }
   await checkAccount(client, run, store, signal);

@@ -97,7 +97,12 @@ class JoinResults extends PatientDuplex {
         this.#stop(() => done(parcel.error));
         return;
       case 'batch':
-        done(new ConfigurationError('a batch came to joinResults() without having been driven'));
+        done(
+          new ConfigurationError(
+            'a batch came to joinResults() without having been driven',
+            misuse,
+          ),
+        );
         return;
       default:
         done(strangerError('joinResults() takes what driveBatches() gives', parcel));
@@ -110,7 +115,7 @@ class JoinResults extends PatientDuplex {
       else if (this.#queue.isEmpty) this.push(null);
       else {
         const why = 'rows are left whose batches never came to joinResults(): pass every parcel on';
-        this.destroy(new ConfigurationError(why));
+        this.destroy(new ConfigurationError(why, misuse));
       }
     };
     this.#pushSettled();
@@ -139,7 +144,7 @@ class JoinResults extends PatientDuplex {
   /** Rows without possible results must neither wait for them nor be lost. */
   #add({ plan, firstRow, chunk, tickets }: RowsParcel): Error | undefined {
     if (plan !== this.#plan) {
-      return new ConfigurationError('rows of another plan came to joinResults()');
+      return new ConfigurationError('rows of another plan came to joinResults()', misuse);
     }
     if (firstRow !== this.#rows) return rowsMissing(this.#rows);
     this.#rows += chunk.length;
@@ -154,6 +159,7 @@ class JoinResults extends PatientDuplex {
     if (!storage.has(batch.id)) {
       throw new ConfigurationError(
         `batch ${batch.id} came to joinResults() twice, or is of another plan`,
+        misuse,
       );
     }
     const ending = await this.#heldToBatch(parcel);
@@ -228,10 +234,13 @@ class JoinResults extends PatientDuplex {
   }
 }
 
+/** A stage between the Transforms has lost, repeated or mixed parcels. */
+const misuse = { option: 'plan' } as const;
+
 function rowsMissing(row: number): ConfigurationError {
   return new ConfigurationError(
     `row ${row + 1} did not come to joinResults() in its place: pass every parcel on, once and in order`,
-    { rows: [row + 1], fault: 'missing' },
+    { ...misuse, rows: [row + 1], fault: 'missing' },
   );
 }
 

@@ -61,7 +61,10 @@ export const parcelKinds: ReadonlySet<unknown> = new Set<Parcel['kind']>([
 
 /** Anything but a parcel would be lost on the way. */
 export function strangerError(what: string, item: unknown): ConfigurationError {
-  return new ConfigurationError(`${what}, not ${kindOfRow(item)}: rows go into rowsToBatches()`);
+  return new ConfigurationError(`${what}, not ${kindOfRow(item)}: rows go into rowsToBatches()`, {
+    option: 'plan',
+    fault: 'other_format',
+  });
 }
 
 /** A Duplex that knows when its reader has everything: an error destroys what is buffered, paid results too. */

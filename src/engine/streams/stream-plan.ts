@@ -270,6 +270,6 @@ export function checkRow(row: unknown, number: number): asserts row is Row {
   if (typeof row === 'object' && row !== null && !Array.isArray(row)) return;
   throw new ConfigurationError(
     `row ${number} must be an object of columns, not ${kindOfRow(row)}`,
-    { rows: [number] },
+    { option: 'rows', rows: [number] },
   );
 }

@@ -92,6 +92,7 @@ class VerifyRows extends Verify {
     if (this.#isBegun) {
       throw new ConfigurationError(
         'these rows can be looped over once: keep them in an array, or call verifyRows() again, which pays again',
+        { option: 'rows', fault: 'repeated' },
       );
     }
     const rows = super[Symbol.asyncIterator]();

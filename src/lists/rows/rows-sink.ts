@@ -38,7 +38,9 @@ export function rowsSink<Output extends object = Row>(
   { name = 'rows' }: RowsSinkOptions = {},
 ): Sink {
   if (typeof write !== 'function') {
-    throw new ConfigurationError('rowsSink() takes a function, which is given arrays of rows');
+    throw new ConfigurationError('rowsSink() takes a function, which is given arrays of rows', {
+      option: 'write',
+    });
   }
   return {
     name,

@@ -61,6 +61,7 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
   if (url === undefined || scheme === undefined || !schemes.includes(scheme)) {
     throw new ConfigurationError(
       `the database's URL cannot be read: it has the form ${schemes[0] ?? ''}://user:password@host:port/database, with what is special in the password percent-encoded`,
+      { fault: 'other_format' },
     );
   }
   const parameter = (...names: readonly string[]): string | undefined =>

@@ -261,6 +261,8 @@ export class DetachedError extends SluiceError {
 export class StateError extends SluiceError implements ErrorPlace {
   override readonly name = 'StateError';
   declare readonly code: ErrorCodes['StateError'];
+  /** The option to change, if it is one. */
+  declare readonly option: string | undefined;
   declare readonly file: string | undefined;
   declare readonly column: string | undefined;
   declare readonly rows: readonly number[] | undefined;
@@ -270,12 +272,13 @@ export class StateError extends SluiceError implements ErrorPlace {
     message: string,
     options: ErrorPlace & {
       readonly code: ErrorCodes['StateError'];
+      readonly option?: string | undefined;
       readonly cause?: unknown;
     },
   ) {
     // The other process will end; every other code needs a person.
     const retryable = options.code === 'state_locked';
     super(message, { code: options.code, retryable, cause: options.cause });
-    setFields(this, placeOf(options));
+    setFields(this, { option: options.option, ...placeOf(options) });
   }
 }

@@ -144,6 +144,7 @@ export function lockedError(
   const holder = isHere ? 'another run of this process' : 'another process';
   return new StateError(`${holder} ${does} ${name}${waited}${advice}`, {
     code: 'state_locked',
+    option: advice && 'waitLockMs',
   });
 }
 

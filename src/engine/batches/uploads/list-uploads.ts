@@ -183,6 +183,7 @@ export class OneAccount {
       const { message, code } = error;
       throw new StateError(`${message}. The other account may have the upload ${sent}: delete it`, {
         code,
+        option: 'apiKey',
       });
     }
   }
@@ -195,7 +196,7 @@ export class OneAccount {
     if (!isOfRun) {
       throw new StateError(
         'the key was replaced by one of another account: none of the batches that were sent with the first key is there. Nothing was launched with it; use a key of the first account',
-        { code: 'state_mismatch' },
+        { code: 'state_mismatch', option: 'apiKey' },
       );
     }
     this.#fingerprint = fingerprint;

@@ -81,7 +81,7 @@ export function refusalOf(
   ];
   return new StateError(
     `${run.source.name}: the unfinished run of ${startText(state.run.startedAt, new Date())} differs (${change}): ${why}. Nothing was sent. Ways on: ${ways.join('; ')}`,
-    { code: 'state_mismatch' },
+    { code: 'state_mismatch', option: 'onChange' },
   );
 }
 

@@ -114,7 +114,7 @@ export function refuseLostSuppress(
   const option = optionName('suppress');
   throw new StateError(
     `the unfinished run in the state directory began with ${option} (${shownValue(lists)}), and is to go on without it: addresses on that list would be sent. Nothing was sent now. Give ${option} again, add ${optionName('onChange', 'carry')} to send them, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_mismatch' },
+    { code: 'state_mismatch', option: 'suppress' },
   );
 }
 
@@ -176,7 +176,7 @@ export async function accountOf(
   if (found !== 'other') return found;
   throw new StateError(
     `the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_mismatch' },
+    { code: 'state_mismatch', option: 'apiKey' },
   );
 }
 

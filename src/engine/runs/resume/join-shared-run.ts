@@ -327,5 +327,8 @@ export class SharedRun implements RunLocation {
 const runningVersion = version.split('.').slice(0, 2).join('.');
 
 function mismatch(message: string): StateError {
-  return new StateError(`${message}. Nothing was sent by this process`, { code: 'state_mismatch' });
+  return new StateError(`${message}. Nothing was sent by this process`, {
+    code: 'state_mismatch',
+    option: 'run',
+  });
 }

@@ -147,7 +147,7 @@ export function refusePaidSince(addresses: number, onChange: ResolvedRun['onChan
   if (addresses === 0 || onChange !== 'stop') return;
   throw new StateError(
     `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. Nothing was sent. Ways on: ${optionName('onChange', 'auto')} leaves ${addresses === 1 ? 'it' : 'them'} out; without the history ${addresses === 1 ? 'it is' : 'they are'} paid for again`,
-    { code: 'state_mismatch' },
+    { code: 'state_mismatch', option: 'onChange' },
   );
 }
 

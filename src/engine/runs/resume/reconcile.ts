@@ -276,7 +276,7 @@ export function doubtfulState(isCopied: boolean): StateError {
   const what = isCopied ? 'was copied or restored' : 'may be older than the run';
   return new StateError(
     `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add ${optionName('moved')}; if one has finished the run, use its output and remove this state directory; ${optionName('fresh')} starts over and pays for everything`,
-    { code: 'state_mismatch' },
+    { code: 'state_mismatch', option: 'moved' },
   );
 }
 

@@ -121,7 +121,7 @@ export async function refuseRemains(files: FileSystem, path: string): Promise<vo
     if (!runFolder.test(name) || (await files.readdir(join(path, name))).length === 0) continue;
     throw new StateError(
       `the state directory ${path} holds ${name} of a run whose journal is missing or empty: put back ${journalPath(path)}, or add ${optionName('fresh')} to start over, which may pay again for what that run has paid for`,
-      { code: 'state_damaged' },
+      { code: 'state_damaged', option: 'stateDir', file: path, fault: 'missing' },
     );
   }
 }

@@ -57,7 +57,7 @@ export function parseJournal(bytes: Buffer, path: string): JournalContent {
 export function damaged(path: string, what: string, cause?: unknown): StateError {
   return new StateError(
     `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with ${optionName('fresh')}: that pays again for what was sent`,
-    { code: 'state_damaged', cause, file: path, fault: 'damaged' },
+    { code: 'state_damaged', cause, option: 'stateDir', file: path, fault: 'damaged' },
   );
 }
 
@@ -66,7 +66,7 @@ function parseHead(value: unknown, path: string): string {
   if (journal === form.journal && version === form.version && typeof id === 'string') return id;
   throw new StateError(
     `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_damaged', file: path, fault: 'unsupported' },
+    { code: 'state_damaged', option: 'stateDir', file: path, fault: 'unsupported' },
   );
 }
 
@@ -175,6 +175,6 @@ function removed(path: string): OutputError {
 function writtenByAnother(path: string): StateError {
   return new StateError(
     `another process has written the journal ${path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with ${optionName('stateDir')} on a local disk or with one machine at a time`,
-    { code: 'state_locked', file: path },
+    { code: 'state_locked', option: 'stateDir', file: path },
   );
 }

@@ -179,6 +179,7 @@ export class StoreConnection {
   #refusal(error: unknown): ConfigurationError {
     const { words } = failureOf(error);
     return new ConfigurationError(`cannot use the store of ${this.#options.name}: ${words}`, {
+      option: 'store',
       cause: new Error(words),
     });
   }

@@ -40,6 +40,7 @@ export function parseTableName(text: string, most: number): readonly string[] {
   if (isWhole && parts.length > 0 && parts.length <= most) return parts;
   throw new ConfigurationError(
     `${JSON.stringify(text)} is not the name of a table: it has the form ${most > 1 ? 'table or schema.table' : 'table'}; put a name with a dot in it in double quotes`,
+    { fault: 'other_format' },
   );
 }
 
