@@ -68,7 +68,7 @@ export function table(columns: readonly TableColumn[], rows: readonly Html[]): H
 }
 
 /** A page's style, and its policy, which allows no loading. */
-interface PageLook {
+export interface PageLook {
   /** As one piece: the hash covers every blank. */
   readonly style: Html;
   readonly policy: string;
