@@ -145,12 +145,16 @@ function missingPlusAdvice({
 }
 
 /** Those without a calling code may be of these countries, too: judged as others, and paid. */
-function foreignAdvice({ name: column, foreign }: HintedColumn): readonly CellAdvice[] {
-  return foreign ? cellAdvice(foreign.cells, 'foreign_numbers', { column, ...foreign }) : [];
+function foreignAdvice({ name: column, foreign, misread }: HintedColumn): readonly CellAdvice[] {
+  return foreign && !misread
+    ? cellAdvice(foreign.cells, 'foreign_numbers', { column, ...foreign })
+    : [];
 }
 
-function misreadAdvice({ name: column, misread }: HintedColumn): readonly CellAdvice[] {
-  return misread ? cellAdvice(misread.cells, 'misread_numbers', { column, ...misread }) : [];
+function misreadAdvice({ name: column, misread, foreign }: HintedColumn): readonly CellAdvice[] {
+  return misread
+    ? cellAdvice(misread.cells, 'misread_numbers', { column, ...misread, foreign })
+    : [];
 }
 
 /** Numbers of another country than the row's are malformed for the service, or wrong. */

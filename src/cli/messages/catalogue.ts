@@ -1,4 +1,4 @@
-import { misreadNumbers } from '../../report/sentences/advice-catalogue.js';
+import { foreignNumbers, misreadNumbers } from '../../report/sentences/advice-catalogue.js';
 import {
   type ReadOnly,
   type SentenceDefinition,
@@ -335,6 +335,7 @@ export const catalogue = {
       { doubt: 'unfit', unfit: { cells: 12, of: 60 } },
       { doubt: 'unfit', unfit: { cells: 3, of: 3, read_as: 'DE' } },
       { doubt: 'misread', misread: misreadNumbers },
+      { doubt: 'misread', misread: misreadNumbers, foreign: foreignNumbers },
       { doubt: 'misread', misread: { ...misreadNumbers, given_by: 'country_column' } },
       { doubt: 'misread', misread: { ...misreadNumbers, given_by: 'country_from' } },
       { doubt: 'paid_abroad', in_history: { country: 'US', known: 50, addresses: 50 } },
@@ -365,7 +366,7 @@ export const catalogue = {
       }
       if (doubt === 'unfit') return `column ${name}: ${unfit ? unfitNumbersSentence(unfit) : ''}`;
       if (doubt === 'misread')
-        return `column ${name}: ${misread ? misreadNumbersSentence(misread) : ''}`;
+        return `column ${name}: ${misread ? misreadNumbersSentence(misread, { column, foreign }) : ''}`;
       if (doubt === 'paid_abroad' && inHistory) {
         const { known, addresses, country: other } = inHistory;
         return `column ${name}: the history has results of ${known} of the first ${counted(addresses, 'address')} for ${other}, and of none for the country of this run: all are paid for again; to use its results, name --country ${other}`;

@@ -26,7 +26,8 @@ export function doubtfulMessages({
     // Numbers of another country are not in the wrong column.
     malformed: malformed * 2 > filled && misread === undefined,
     missing_plus: ambiguous > 0,
-    foreign: foreign !== undefined,
+    // One line has both.
+    foreign: foreign !== undefined && misread === undefined,
     unfit: unfit !== undefined,
     misread: misread !== undefined,
     paid_abroad: inHistory !== undefined,

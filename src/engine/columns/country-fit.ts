@@ -1,6 +1,11 @@
 import { type CountryCode, countryCodes } from '../../contract/countries.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
-import { fitsCountry, hasCallingCode, mayBeOf } from '../addresses/phone/phone-country.js';
+import {
+  fitsCountry,
+  hasCallingCode,
+  mayBeOf,
+  phoneCountry,
+} from '../addresses/phone/phone-country.js';
 
 /** What gives a row its country: its cell, the calling code of its number, or the country of all others. */
 export type CountryOrigin = 'country_column' | 'country_from' | 'country';
@@ -24,7 +29,7 @@ export interface MisreadNumbers {
   readonly read_as: string;
   /** What gives them that country. */
   readonly given_by: CountryOrigin;
-  /** The countries where nearly all are valid, the likeliest first. */
+  /** The countries where nearly all are valid: first those of the column's calling codes, then the likeliest. */
   readonly fitting: readonly FittingCountry[];
 }
 
@@ -70,6 +75,8 @@ export class CountryFitTally {
   #unfit = 0;
   /** Of the first cells. */
   readonly #read = new Map<string, NumbersReadBy>();
+  /** By country: the first numbers with a calling code. */
+  readonly #coded = new Map<string, number>();
   #misread: { readonly examined: number; readonly found: MisreadNumbers | undefined } | undefined;
 
   constructor(only: CountryCode | undefined) {
@@ -84,7 +91,12 @@ export class CountryFitTally {
 
   /** @param originOf asked for the first cells */
   examine(cell: CellText, country: CountryCode, originOf: () => CountryOrigin): void {
-    if (typeof cell !== 'string' || hasCallingCode(cell)) return;
+    if (typeof cell !== 'string') return;
+    if (hasCallingCode(cell)) {
+      const own = this.#seen <= allOfFirst && phoneCountry(cell);
+      if (typeof own === 'string') this.#coded.set(own, (this.#coded.get(own) ?? 0) + 1);
+      return;
+    }
     const fits = mayBeOf(country, cell);
     if (fits === undefined) return;
     this.#examined += 1;
@@ -112,7 +124,7 @@ export class CountryFitTally {
   misread(): MisreadNumbers | undefined {
     if (this.#misread?.examined !== this.#examined) {
       const [found] = [...this.#read.values()]
-        .flatMap((read) => misreadNumbers(read))
+        .flatMap((read) => misreadNumbers(read, this.#coded))
         .toSorted((one, other) => other.of - one.of);
       this.#misread = { examined: this.#examined, found };
     }
@@ -120,22 +132,27 @@ export class CountryFitTally {
   }
 }
 
-function misreadNumbers({
-  country,
-  origin,
-  cells: texts,
-}: NumbersReadBy): readonly MisreadNumbers[] {
+/** @param coded how many numbers of the column have the calling code of a country */
+function misreadNumbers(
+  { country, origin, cells: texts }: NumbersReadBy,
+  coded: ReadonlyMap<string, number>,
+): readonly MisreadNumbers[] {
   const numbers = [...texts];
   const of = numbers.length;
   const inOwn = numbers.filter((cell) => mayBeOf(country, cell) === true).length;
   if (of < leastCompared || inOwn > of * mostInOwn) return [];
   const least = Math.max(of * leastInOther, inOwn + of * leastMore);
-  const fitting = countriesOf(numbers, least);
+  const fitting = countriesOf(numbers, least, coded);
   if (fitting.length === 0) return [];
   return [{ cells: of - inOwn, of, read_as: country, given_by: origin, fitting }];
 }
 
-function countriesOf(numbers: readonly string[], least: number): readonly FittingCountry[] {
+function countriesOf(
+  numbers: readonly string[],
+  least: number,
+  coded: ReadonlyMap<string, number>,
+): readonly FittingCountry[] {
+  const codedOf = (country: string): number => coded.get(country) ?? 0;
   return countryCodes
     .flatMap((country) => {
       const cells = fittingIn(country, numbers, least);
@@ -144,7 +161,9 @@ function countriesOf(numbers: readonly string[], least: number): readonly Fittin
       if (cells - others < numbers.length * leastByChoice) return [];
       return [{ country, cells, weight: weightOf(numbers.length, cells, others) }];
     })
-    .toSorted((one, other) => other.weight - one.weight)
+    .toSorted(
+      (one, other) => codedOf(other.country) - codedOf(one.country) || other.weight - one.weight,
+    )
     .slice(0, mostFitting)
     .map(({ country, cells }) => ({ country, cells }));
 }

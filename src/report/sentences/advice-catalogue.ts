@@ -41,6 +41,13 @@ export const misreadNumbers: MisreadNumbers = {
   given_by: 'country',
   fitting: [{ country: 'DE', cells: 59 }],
 };
+export const foreignNumbers: ForeignNumbers = {
+  cells: 30,
+  of: 40,
+  national: 10,
+  read_as: 'DE',
+  countries: [{ country: 'AT', cells: 30 }],
+};
 const misspeltCountry = { value: 'Germny', rows: 23, first_row: 5, guess: 'Germany', code: 'DE' };
 const otherCountry = { value: 'Frankreihc', rows: 1, first_row: 17, guess: null, code: null };
 const retry = { exports: 0, addresses: 12, paid_twice: 0 };
@@ -289,21 +296,20 @@ export const adviceCatalogue = {
   }),
   foreign_numbers: define<{ readonly column: string } & ForeignNumbers>({
     when: 'Numbers with a calling code are of other countries than the one that is given.',
-    example: {
-      column: 'mobile',
-      cells: 30,
-      of: 40,
-      national: 10,
-      read_as: 'DE',
-      countries: [{ country: 'AT', cells: 30 }],
-    },
+    example: { column: 'mobile', ...foreignNumbers },
     variants: [{ national: 1 }, { national: 0 }],
     sentence: ({ column, ...numbers }) => `${column}: ${foreignNumbersSentence(column, numbers)}`,
   }),
-  misread_numbers: define<{ readonly column: string } & MisreadNumbers>({
-    when: 'Numbers without a calling code are read by one country, and far more are valid in others, the likeliest first. `given_by`: what gives them the one: `country`, `country_column`, `country_from`.',
-    example: { column: 'mobile', ...misreadNumbers },
+  misread_numbers: define<
+    MisreadNumbers & {
+      readonly column: string;
+      readonly foreign: ForeignNumbers | undefined;
+    }
+  >({
+    when: 'Numbers without a calling code are read by one country, and far more are valid in others, first in those of the calling codes in the column. `foreign`: the numbers with one, as in `foreign_numbers`. `given_by`: what gives them the one: `country`, `country_column`, `country_from`.',
+    example: { column: 'mobile', ...misreadNumbers, foreign: undefined },
     variants: [
+      { foreign: foreignNumbers },
       {
         cells: 60,
         fitting: [
@@ -314,7 +320,8 @@ export const adviceCatalogue = {
         ],
       },
     ],
-    sentence: ({ column, ...numbers }) => `${column}: ${misreadNumbersSentence(numbers)}`,
+    sentence: ({ column, foreign, ...numbers }) =>
+      `${column}: ${misreadNumbersSentence(numbers, { column, foreign })}`,
   }),
   numbers_do_not_fit: define({
     when: 'Many numbers are wrong or without a result, and those that were `examined` do not fit their country.',

@@ -116,17 +116,9 @@ export function noCountrySentence(rows: number): string {
 
 const mostCountries = 3;
 
-export function foreignNumbersSentence(
-  name: string,
-  { cells, of, national, read_as: country, countries }: ForeignNumbers,
-): string {
-  const named = countries
-    .slice(0, mostCountries)
-    .map((each) => `${each.country} ${grouped(each.cells)}`);
-  const more = countries.length > named.length ? ', …' : '';
-  const coded =
-    cells === of ? `all ${grouped(of)} numbers` : `${grouped(cells)} of ${counted(of, 'number')}`;
-  const first = `${coded} with a calling code are of other countries (${named.join(', ')}${more}): add ${optionName('countryFrom')} ${shellQuote(name)}, or a column of countries (${optionName('countryColumn')})`;
+export function foreignNumbersSentence(name: string, foreign: ForeignNumbers): string {
+  const { national, read_as: country } = foreign;
+  const first = `${foreignCodes(foreign)}: add ${optionName('countryFrom')} ${shellQuote(name)}, or a column of countries (${optionName('countryColumn')})`;
   if (national === 0) return first;
   const others =
     national === 1
@@ -135,25 +127,39 @@ export function foreignNumbersSentence(
   return `${first}; ${others}, and without ${optionName('country')} not sent`;
 }
 
+/** `30 of 40 numbers with a calling code are of other countries (AT 30)` */
+function foreignCodes({ cells, of, countries }: ForeignNumbers): string {
+  const named = countries
+    .slice(0, mostCountries)
+    .map((each) => `${each.country} ${grouped(each.cells)}`);
+  const more = countries.length > named.length ? ', …' : '';
+  const coded =
+    cells === of ? `all ${grouped(of)} numbers` : `${grouped(cells)} of ${counted(of, 'number')}`;
+  return `${coded} with a calling code are of other countries (${named.join(', ')}${more})`;
+}
+
 /** `of 60 different numbers without a calling code 59 are valid in DE, and 25 in AT, by --country AT: …` */
-export function misreadNumbersSentence({
-  cells,
-  of,
-  read_as: country,
-  given_by: by,
-  fitting,
-}: MisreadNumbers): string {
+export function misreadNumbersSentence(
+  { cells, of, read_as: country, given_by: by, fitting }: MisreadNumbers,
+  { column, foreign }: { readonly column: string; readonly foreign?: ForeignNumbers | undefined },
+): string {
   const named = fitting
     .slice(0, mostCountries)
     .map((each, at) => `${grouped(each.cells)}${at === 0 ? ' are valid' : ''} in ${each.country}`);
   const [only = '', ...more] = fitting.map((each) => each.country);
   const others = fitting.length > named.length ? ', …' : '';
   const own = of === cells ? 'none' : grouped(of - cells);
-  const numbers = `of ${grouped(of)} different numbers without a calling code ${named.join(', ')}${others}, and ${own} in ${country}`;
+  const without = foreign
+    ? `${foreignCodes(foreign)}; of ${grouped(of)} different ones without`
+    : `of ${grouped(of)} different numbers without a calling code`;
+  const numbers = `${without} ${named.join(', ')}${others}, and ${own} in ${country}`;
+  const byCode = foreign
+    ? `with ${optionName('countryFrom')} ${shellQuote(column)} for the numbers that have a code, `
+    : '';
   const orPlus = 'or write the numbers with +';
   switch (by) {
     case 'country':
-      return `${numbers}, by ${optionName('country', country)}: give ${more.length > 0 ? `the country of the list (${optionName('country')})` : `${optionName('country', only)} if the list is of ${only}`}, ${orPlus}`;
+      return `${numbers}, by ${optionName('country', country)}: give ${more.length > 0 ? `the country of the list (${optionName('country')})` : `${optionName('country', only)} if the list is of ${only}`}, ${byCode}${orPlus}`;
     case 'country_column':
       return `${numbers}, by the country of their row: correct the column of countries (${optionName('countryColumn')}), ${orPlus}`;
     case 'country_from':

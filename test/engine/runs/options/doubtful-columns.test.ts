@@ -70,12 +70,12 @@ describe('onDoubtfulColumns', () => {
     expect(await client.listBatches()).toEqual([]);
   });
 
-  const estimated = async (phones: readonly string[]) => {
+  const estimated = async (phones: readonly string[], country = 'DE') => {
     const seen: DoubtfulColumn[] = [];
     await estimateRun({
       source: rowsSource(phones.map((phone) => ({ phone }))),
       phone: ['phone'],
-      country: 'DE',
+      country,
       onDoubtfulColumns: (columns) => {
         seen.push(...columns);
         return true;
@@ -221,6 +221,19 @@ describe('onDoubtfulColumns', () => {
       await expect(refused).rejects.toMatchObject({ code: 'declined', option });
     },
   );
+
+  it('is reported first the countries whose calling codes the column has', async () => {
+    const german = [...numbers(20, '+49 171 89'), ...numbers(10, '+43 664 61')];
+    const national = ['71 5433', '72 1899', '75 9064', '60 4135'].flatMap((place) =>
+      ['012', '735', '948', '261', '507'].map((number) => `01${place}${number}`),
+    );
+    const fittingOf = async (cells: readonly string[]) => {
+      const [reported] = await estimated(cells, 'CH');
+      return reported?.misread?.fitting.map(({ country }) => country);
+    };
+    expect((await fittingOf([...german, ...national]))?.slice(0, 2)).toEqual(['DE', 'AT']);
+    expect((await fittingOf(national))?.[0]).not.toBe('DE');
+  });
 
   it('is reported no other country where the given one fits, though others take these numbers', async () => {
     expect(await estimated(german)).toEqual([]);
