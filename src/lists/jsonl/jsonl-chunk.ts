@@ -136,6 +136,11 @@ export class JsonlChunk implements RowChunk {
     return found.path;
   }
 
+  /** Whether an object of the row has a name twice, of which `JSON.parse` keeps the last value. */
+  repeatsName(row: number): boolean {
+    return countColons(this.bytes, ...this.bounds(row)) > countNames(this.row(row));
+  }
+
   json(row: number): string {
     return this.bytes.toString('utf8', ...this.bounds(row));
   }
@@ -157,9 +162,13 @@ export class JsonlChunk implements RowChunk {
 
   #parse(row: number, isRounded: boolean): JsonRow {
     const [start, next] = this.bounds(row);
-    const line = this.#firstLine + (this.#rows[3 * row + 2] as number);
     const bytes = this.bytes.subarray(start, next);
-    return parseJsonRow(bytes, { name: this.#header.name, line }, isRounded) ?? {};
+    const at = { name: this.#header.name, line: this.line(row) };
+    return parseJsonRow(bytes, at, isRounded) ?? {};
+  }
+
+  line(row: number): number {
+    return this.#firstLine + (this.#rows[3 * row + 2] as number);
   }
 
   bounds(row: number): readonly [start: number, next: number] {
@@ -297,6 +306,26 @@ function pathsInOrder(json: string): readonly (readonly string[])[] {
     return true;
   });
   return paths;
+}
+
+/** Each name has one after it. */
+function countColons(json: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  let isInString = false;
+  for (let at = from; at < to; at += 1) {
+    const byte = json[at];
+    if (byte === 0x22) isInString = !isInString;
+    else if (byte === 0x5c) at += 1;
+    else if (byte === 0x3a && !isInString) count += 1;
+  }
+  return count;
+}
+
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const values: readonly unknown[] = Object.values(value);
+  const own = Array.isArray(value) ? 0 : values.length;
+  return values.reduce((sum: number, each) => sum + countNames(each), own);
 }
 
 function isDigit(character: string): boolean {

@@ -258,8 +258,12 @@ function readNumber(
         format: { ...format, serial: is1904 ? number + days1904 : number, kind },
       };
   }
-  return { value: number, ...(format.code !== undefined && { format }) };
+  const value = isLongInteger.test(text) && !Number.isSafeInteger(number) ? BigInt(text) : number;
+  return { value, ...(format.code !== undefined && { format }) };
 }
+
+/** Programs other than Excel write long identifiers with all their digits. */
+const isLongInteger = /^-?\d{16,1000}$/;
 
 /** What a text in a cell of dates is. */
 function civilKind(text: string): 'date' | 'time' | 'timestamp' | undefined {

@@ -172,6 +172,13 @@ export const inputNotices = {
       return `${some} ${one ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${are} ${country}: ${optionName('countryColumn', column)} ${does}${unread === 0 ? '' : `; correct the ${counted(unread, 'cell')} there that ${unread === 1 ? 'is no country' : 'are no countries'} first, or ${unread === 1 ? 'its row is' : 'their rows are'} not sent`}`;
     },
   }),
+  repeated_names: define({
+    when: 'An object of JSON lines has a name twice. `line`: the first such line.',
+    isWarning: true,
+    example: { input: 'list.jsonl', line: 12 },
+    sentence: ({ input, line }) =>
+      `${input}, line ${grouped(line)}: an object has a name twice, and only the last value counts; the others are in no output but JSON lines`,
+  }),
   damaged_names: define({
     when: 'Names of columns have the sign for broken bytes: the list may not be in UTF-8.',
     isWarning: true,

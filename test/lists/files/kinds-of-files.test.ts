@@ -160,24 +160,26 @@ describe('a Parquet output', () => {
 
   it('has what it cannot hold of a JSONL reported, and its columns in their order', async () => {
     const line =
-      '{"b":{"z":"a@example.com","7":"x"},"1":"cut \\ud83d","\\u0030":"\\ud83d\\ude00"}\n';
-    await writeFile(at('in.jsonl'), line);
+      '{"b":{"z":"a@example.com","7":"x:y"},"1":"cut \\ud83d","\\u0030":"\\"\\ud83d\\ude00"}\n';
+    const twice = '{"1":"","l":[{"n":[1,{}],"m":":","n":2}]}\n';
+    await writeFile(at('in.jsonl'), line + twice);
     const reported = async (name: string): Promise<unknown[]> => {
-      const columns: unknown[] = [];
+      const fields: unknown[] = [];
       await carry(fileSource(at('in.jsonl')), fileSink(at(name)), (given) => {
-        if (typeof given !== 'string' && given.isWarning) columns.push(given.fields['column']);
+        if (typeof given !== 'string' && given.isWarning) fields.push(given.fields);
       });
-      return columns;
+      return fields;
     };
-    expect(await reported('out.parquet')).toEqual(['1']);
-    expect(await reported('out.csv')).toEqual(['1']);
-    expect(await readFile(at('out.csv'), 'utf8')).toMatch(/^b\.z,b\.7,1,0\n/);
-    expect(await reported('out.jsonl')).toEqual([]);
-    expect(await readFile(at('out.jsonl'), 'utf8')).toBe(line);
-    expect(await reported('out.xlsx')).toEqual([]);
-    expect(await askDuckdb(':memory:', `SELECT * FROM '${at('out.parquet')}'`)).toEqual([
-      { 'b.z': 'a@example.com', 'b.7': 'x', 1: 'cut \ufffd', 0: '\ud83d\ude00' },
-    ]);
+    const ofInput = { input: at('in.jsonl'), line: 2 };
+    expect(await reported('out.parquet')).toEqual([ofInput, { column: '1' }]);
+    expect(await reported('out.csv')).toEqual([ofInput, { column: '1' }]);
+    expect(await readFile(at('out.csv'), 'utf8')).toMatch(/^b\.z,b\.7,1,0,l\n/);
+    expect(await reported('out.jsonl')).toEqual([ofInput]);
+    expect(await readFile(at('out.jsonl'), 'utf8')).toBe(line + twice);
+    expect(await reported('out.xlsx')).toEqual([ofInput]);
+    const [first] = await askDuckdb(':memory:', `SELECT * FROM '${at('out.parquet')}'`);
+    const expected = { 'b.z': 'a@example.com', 'b.7': 'x:y', 1: 'cut \ufffd', 0: '"\ud83d\ude00' };
+    expect(first).toEqual({ ...expected, l: null });
   });
 
   it('keeps all moments of a day, and numbers of any size, when they come as rows', async () => {

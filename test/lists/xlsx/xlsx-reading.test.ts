@@ -204,6 +204,16 @@ describe('a cell of a workbook', () => {
     expect((await asWorkbook(parts)).numFmt).toBe('0000000000');
   });
 
+  it('keeps all digits of a long identifier', async () => {
+    const parts = {
+      rows: row('<c s="1"><v>12345678901234567891</v></c>') + row('<c><v>5e20</v></c>'),
+      cellFormats: '<xf numFmtId="0"/><xf numFmtId="1"/>',
+    };
+    const expected = 'a@x.example,12345678901234567891\na@x.example,500000000000000000000\n';
+    expect(await asCsv(parts)).toBe(expected);
+    expect((await asWorkbook(parts)).value).toBe('12345678901234567891');
+  });
+
   it('is sent as the digits that it shows', async () => {
     const cellFormats = '<xf numFmtId="0"/><xf numFmtId="164"/>';
     const rows = row('<c s="1"><v>612345678</v></c>') + row('<c><v>612345678</v></c>');

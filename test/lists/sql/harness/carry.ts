@@ -18,7 +18,7 @@ export async function carry(given: Source, sink: Sink, onNotice?: OnNotice): Pro
   const reported: TextColumn[] = [];
   const columns = { verified: [0], added: [[]], samples: [[]] };
   await sink.check(1);
-  const first = await source.open({ wanted: () => [0] });
+  const first = await source.open({ wanted: () => [0], ...(onNotice && { onNotice }) });
   const validate = await sink.validate?.(first, {
     ...columns,
     ...(onNotice && { onNotice }),
