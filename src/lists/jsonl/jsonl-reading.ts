@@ -52,7 +52,11 @@ export async function openJsonl(
     const header: JsonlHeader = { name, columns: known.all, known };
     const isAsked = wanted.length > 0;
     const checkNames = isAsked
-      ? createNameCheck(known.names, { input: name, ask, onNotice: opening.onNotice })
+      ? createNameCheck(known.names, {
+          input: name,
+          ask,
+          onNotice: (given) => opening.onNotice?.(given),
+        })
       : () => undefined;
     return {
       header: known.names,
@@ -136,15 +140,15 @@ function createNameCheck(
   }: {
     readonly input: string;
     readonly ask: (names: readonly string[]) => void;
-    readonly onNotice: OnNotice | undefined;
+    readonly onNotice: OnNotice;
   },
 ): NameCheck {
   const names = new Set(header);
-  let isSaid = onNotice === undefined;
+  let isSaid = false;
   return (chunk, row) => {
     if (!isSaid && chunk.repeatsName(row)) {
       isSaid = true;
-      onNotice?.(notice('repeated_names', { input, line: chunk.line(row) }));
+      onNotice(notice('repeated_names', { input, line: chunk.line(row) }));
     }
     for (const name of Object.keys(chunk.row(row))) {
       if (names.has(name)) continue;
