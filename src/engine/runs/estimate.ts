@@ -87,7 +87,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const { reading, layout } = await openList(source, { ...asked, suppressed, onHeaderFound });
   await unfinished?.begin(layout);
   const launched = unfinished?.launches ?? new Set<string>();
-  const elsewhere = options.history && new LaunchedElsewhere(options.history, launched, () => true);
+  const elsewhere = options.history && new LaunchedElsewhere(options.history, launched, 'all');
   const list = new EstimatedList(planFor(layout, suppressed, asked, elsewhere));
   const validate = sink && (await startValidating({ sink, signal, onProgress }, reading, layout));
   for await (const chunk of reading.chunks) {

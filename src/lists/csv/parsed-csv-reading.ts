@@ -76,7 +76,8 @@ export class ParsedCsvReading implements SourceReading {
     const { name, header: hasHeader = true, above } = input;
     const hash = createHash('sha256').update(above.bytes);
     const { gathered: parsed, close, mark } = parseRows(reader, input, hash);
-    const gathered = withWholeRows(parsed, input);
+    const isMixed = input.dialect.quote === undefined && input.quote === undefined;
+    const gathered = isMixed ? withWholeRows(parsed, input) : parsed;
     try {
       const first = await nextRows(gathered, input);
       const [head] = first ?? [];
@@ -194,13 +195,12 @@ function parseRows(
  */
 async function* withWholeRows(
   gathered: AsyncGenerator<ParsedRow[]>,
-  { dialect, quote, name, above }: CsvTable,
+  { name, above }: CsvTable,
 ): AsyncGenerator<ParsedRow[]> {
-  const isMixed = dialect.quote === undefined && quote === undefined;
   let columns: number | undefined;
   let openedAt: number | undefined;
   for await (const rows of gathered) {
-    for (const { record, info } of isMixed ? rows : []) {
+    for (const { record, info } of rows) {
       columns ??= record.length;
       const odd = record.filter((cell) => cell.includes(quoteByte) && hasOpenQuote(cell));
       if (openedAt !== undefined && odd[0]?.at(-1) === quoteByte) {

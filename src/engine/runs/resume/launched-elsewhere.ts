@@ -41,8 +41,10 @@ export async function collectLeft(
   }
 }
 
-/** Whether a run launched it: what streams have left is collected before a list is looked up. */
-const ofRuns = ({ run }: LaunchedBatch): boolean => run !== undefined;
+/** What streams have left is collected before a run looks up its list; a dry run, which collects nothing, asks for `all`. */
+type LaunchedBy = 'runs' | 'all';
+
+const isOfRun = ({ run }: LaunchedBatch): boolean => run !== undefined;
 
 /** Addresses that runs which stopped, or were left, have launched: their results are not in the history yet. */
 export class LaunchedElsewhere {
@@ -54,10 +56,10 @@ export class LaunchedElsewhere {
   readonly #found = new Map<string, number>();
 
   /** @param uuidsOfRun batch_uuids of the run itself */
-  constructor(history: History, uuidsOfRun: ReadonlySet<string>, isWanted = ofRuns) {
+  constructor(history: History, uuidsOfRun: ReadonlySet<string>, by: LaunchedBy = 'runs') {
     this.#launched = history.takeLaunched(
       this,
-      (batch) => isWanted(batch) && !uuidsOfRun.has(batch.batchUuid),
+      (batch) => (by === 'all' || isOfRun(batch)) && !uuidsOfRun.has(batch.batchUuid),
     );
     history.release(this);
     this.#table = new AddressTable({ seed: history.seed });
@@ -86,7 +88,7 @@ export class LaunchedElsewhere {
   }
 
   notices(): readonly Notice[] {
-    const found = this.found.filter(ofRuns);
+    const found = this.found.filter(isOfRun);
     return found.length === 0 ? [] : [notice('launched_elsewhere', this.figuresOf(found))];
   }
 
@@ -105,11 +107,11 @@ export async function paidSince(
   batches: readonly Batch[],
   state: RunState,
   atWork = new AddressesAtWork(history, []),
-  isWanted = ofRuns,
+  by: LaunchedBy = 'runs',
 ): Promise<number> {
   const states = state.batches;
   const uuidsOfRun = launchesOf(state);
-  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun, isWanted);
+  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun, by);
   const recall = history.recall(new OutcomeTable(), false);
   const hash = new KeyHash(history.seed);
   let count = 0;
