@@ -6,8 +6,9 @@ import type { SourceReading } from '../../lists/rows/source.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { trimCell } from '../addresses/address.js';
 import { findCountryInColumn } from '../addresses/country/parse-country.js';
-import { areSurelyCountries, isDate } from './cell-patterns.js';
+import { areSurelyCountries } from './cell-patterns.js';
 import { readColumnName } from './column-words.js';
+import { optOutOf } from './opt-outs.js';
 
 /** So many rows are enough to say what there is. */
 const firstRows = 1000;
@@ -151,42 +152,4 @@ class RowTally {
   get columns(): readonly { readonly column: string; readonly rows: number }[] {
     return this.#columns.flatMap(({ column, rows }) => (rows > 0 ? [{ column, rows }] : []));
   }
-}
-
-/** Columns that say who has opted out, and those that say who has opted in, by their names without all but letters. */
-const optOutNames =
-  /opt(?:ed)?out|unsub|donot(?:e?mail|call|contact|text)|abgemeldet|abbestellt|desabonn|desinscri|disiscri/;
-const optInNames =
-  /accepts(?:e?mail|sms|phone)?marketing|opt(?:ed)?in|consent|subscribed$|newsletter|einwilligung|abonniert|marketingcontactstatus/;
-const phoneNames = /sms|phone|call|text|mobil|whatsapp|telefon/;
-const emailNames = /mail|newsletter/;
-const yes = /^(?:1|true|yes|y|x|ja|oui|s[iì]|sí|wahr|vrai|vero|verdadero)$/i;
-const no = /^(?:0|false|no|n|nein|non|nee|falsch|faux|falso|non-marketing contact)$/i;
-const status = /^(?:unsubscribed|opted[ -]?out|abgemeldet|désabonnée?|désinscrite?)$/i;
-
-/**
- * Whether a cell of a column says of its row that nobody may write to it or call it.
- *
- * @returns `undefined` for a column that is about addresses of another type
- */
-function optOutOf(
-  title: string,
-  types: readonly VerificationType[],
-): ((cell: string) => boolean) | undefined {
-  const letters = title
-    .normalize('NFD')
-    .replaceAll(/[^\p{L}]/gu, '')
-    .toLowerCase();
-  if (!types.some((type) => concerns(letters, type))) return undefined;
-  const isOut = optOutNames.test(letters);
-  const isIn = !isOut && optInNames.test(letters);
-  return (cell) =>
-    status.test(cell) || (isOut && (yes.test(cell) || isDate(cell))) || (isIn && no.test(cell));
-}
-
-/** Marketing is by email unless a name says otherwise; a name that says nothing is about both types. */
-function concerns(letters: string, type: VerificationType): boolean {
-  const phones = phoneNames.test(letters);
-  const emails = emailNames.test(letters) || (!phones && letters.includes('marketing'));
-  return phones === emails || (type === 'phone' ? phones : emails);
 }

@@ -87,7 +87,7 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const onNotice: OnNotice = (given) => options.onProgress?.(noticed(given));
   const { reading, layout } = await openList(askedSource(options.source, options), options);
   const plan = new StreamPlan(options, { layout, suppressed: options.suppressed });
-  const tally = new OutcomeTally(plan.plan);
+  const tally = new OutcomeTally(plan.plan, reading.header);
   const log = new BatchLog();
   const writing = await openSink({ ...options, plan: plan.plan, onNotice }, reading, (column) =>
     options.onProgress?.({ stage: 'text_column', ...column }),

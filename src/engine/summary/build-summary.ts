@@ -50,6 +50,7 @@ export function summarize(run: Summarized): Summary {
   const validLeftOut = sink.validLeftOut?.() ?? [];
   const skippedUpdates = sink.skippedUpdates?.();
   const outputs = sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }];
+  const { people } = tally;
   const cells = tally.columns();
   const countries = tally.refused.countries();
   return {
@@ -64,7 +65,9 @@ export function summarize(run: Summarized): Summary {
     outputs: outputs.map((output, at) =>
       at === 0 ? { ...output, rows: output.rows - rowsLeftAlone(sink) } : output,
     ),
-    reachable_rows: tally.reachableRows,
+    reachable_rows: people.reachable,
+    ...(people.optedOut > 0 && { opted_out_rows: people.optedOut }),
+    ...(people.splitOff > 0 && { rows_split_off: people.splitOff }),
     suspect: run.isSuspect ?? false,
     ...(skippedUpdates && { skipped_updates: skippedUpdates }),
     seconds,

@@ -3,29 +3,26 @@ import type { RowsFrom } from '../../lists/rows/sink.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { Plan } from '../plan/plan.js';
 import { isDisposable, qualityOf, verdictOf } from '../results/outcome-table.js';
-import { OutcomeMarks, RejectedCells } from './rejected-cells.js';
+import { ReachableRows } from './reachable-rows.js';
+import { RejectedCells } from './rejected-cells.js';
 import type { CellTally, ColumnSummary } from './figures.js';
-
-const isValid = 1;
 
 /** Counts outcomes as rows are written: one addition and one byte read for each cell. */
 export class OutcomeTally {
   readonly #plan: Plan;
   /** By verified column, then by outcome. */
   readonly #counts: number[][];
-  readonly #valid: OutcomeMarks;
   /** What in the rows kept cells from a result. */
   readonly refused: RejectedCells;
   readonly misspelt: MisspeltDomains;
-  #reachableRows = 0;
+  readonly people: ReachableRows;
 
-  constructor(plan: Plan) {
+  /** @param header of the list. @default not examined: it has no columns that say who has opted out */
+  constructor(plan: Plan, header: readonly string[] = []) {
     this.#plan = plan;
-    this.#valid = new OutcomeMarks(plan.outcomes, (outcome) =>
-      verdictOf(outcome) === 'valid' ? isValid : 0,
-    );
     this.refused = new RejectedCells(plan);
     this.misspelt = new MisspeltDomains(plan);
+    this.people = new ReachableRows(plan, header);
     this.#counts = plan.layout.columns.map(() => []);
   }
 
@@ -35,6 +32,7 @@ export class OutcomeTally {
     if (rows) {
       this.refused.add(outcomes, rows);
       this.misspelt.add(rows, outcomes.length / width);
+      this.people.add(outcomes, rows);
     }
     for (let column = 0; column < width; column += 1) {
       const counts = this.#counts[column] ?? [];
@@ -43,13 +41,6 @@ export class OutcomeTally {
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       }
     }
-    // Of one column the counts already give it.
-    if (width > 1) this.#countReachable(outcomes, width);
-  }
-
-  /** Rows with at least one valid address. */
-  get reachableRows(): number {
-    return this.#counts.length > 1 ? this.#reachableRows : this.#tally([0]).verdicts.valid;
   }
 
   columns(): readonly CellTally[] {
@@ -92,16 +83,6 @@ export class OutcomeTally {
       quality: Object.fromEntries(quality),
       ...(ofValid.risky + ofValid.disposable > 0 && { of_valid: ofValid }),
     };
-  }
-
-  #countReachable(outcomes: Uint32Array, width: number): void {
-    for (let row = 0; row < outcomes.length; row += width) {
-      for (let index = row; index < row + width; index += 1) {
-        if (this.#valid.of(outcomes[index] ?? 0) !== isValid) continue;
-        this.#reachableRows += 1;
-        break;
-      }
-    }
   }
 }
 

@@ -247,6 +247,8 @@ const summaryFields = {
   rows_repeated: count.optional(),
   outputs: z.array(outputRows),
   reachable_rows: count,
+  opted_out_rows: count.optional(),
+  rows_split_off: count.optional(),
   suspect: z.boolean(),
   already_finished: z.literal(true).optional(),
   skipped_updates: skippedUpdates.optional(),

@@ -37,8 +37,17 @@ export interface Summary extends Asked {
   readonly rows_repeated?: number | undefined;
   /** The outputs: the main one first, then those of left-out rows. */
   readonly outputs: readonly OutputRows[];
-  /** Rows with at least one valid address. */
+  /**
+   * Rows of the input with at least one valid address, of a person who has not opted out (`opted_out_rows`).
+   */
   readonly reachable_rows: number;
+  /**
+   * Rows of the input that are not reachable as `suppress` names them, or as a column of the list says that
+   * they have opted out. Absent without any.
+   */
+  readonly opted_out_rows?: number | undefined;
+  /** Rows that `splitCells` made beyond those of the input. Absent without any. */
+  readonly rows_split_off?: number | undefined;
   /** Whether too many verdicts are unknown, so that the rows went to the suspect output. */
   readonly suspect: boolean;
   /**

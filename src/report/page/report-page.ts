@@ -114,17 +114,23 @@ function headline(summary: Summary): Html {
   </section>`;
 }
 
-function rowFigure({ rows, reachable_rows, columns }: Summary): Html {
+function rowFigure(summary: Summary): Html {
+  const { reachable_rows, opted_out_rows: optedOut = 0, columns } = summary;
+  const rows = summary.rows - (summary.rows_split_off ?? 0);
   const share = percent(reachable_rows, rows);
   const unknown = columns.reduce((sum, { verdicts }) => sum + verdicts.unknown, 0);
   const what = [...new Set(columns.map(({ type }) => type))].join(' or ');
   const reached = `${grouped(reachable_rows)} of ${grouped(rows)}`;
+  const without =
+    optedOut === 0
+      ? ''
+      : `; ${grouped(optedOut)} opted out and ${optedOut === 1 ? 'does' : 'do'} not count`;
   return unknown === 0
-    ? figure(share, 'of all rows can be reached', `${reached} have a valid ${what}`)
+    ? figure(share, 'of all rows can be reached', `${reached} have a valid ${what}${without}`)
     : figure(
         share,
         'of all rows are known to be reachable',
-        `${reached} have a valid ${what}; ${counted(unknown, 'cell')} with an unknown verdict do not count as valid`,
+        `${reached} have a valid ${what}${without}; ${counted(unknown, 'cell')} with an unknown verdict do not count as valid`,
       );
 }
 

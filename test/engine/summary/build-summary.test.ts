@@ -84,13 +84,51 @@ describe('OutcomeTally', () => {
       { verified: 2, not_submitted: 0, no_result: 0, failed: 1 },
       { verified: 1, not_submitted: 2, no_result: 0, failed: 0 },
     ]);
-    expect(tally.reachableRows).toBe(1);
     expect(tally.of('phone')).toEqual({
       buckets: { verified: 1, not_submitted: 2, no_result: 0, failed: 0 },
       reasons: { empty: 2 },
       verdicts: { valid: 1, wrong: 0, unknown: 0, none: 0 },
       quality: {},
     });
+  });
+
+  it('counts a person as reachable once, and not where a list or a column says otherwise', () => {
+    const plan = planOf(['a'], ['b']);
+    const { outcomes } = plan;
+    const email = outcomes.idOfRecord('email', { ...flags, valid: true });
+    const phone = outcomes.idOfRecord('phone', { ...flags, valid: true });
+    const wrong = outcomes.idOfRecord('email', { ...flags, wrong: true });
+    const empty = outcomes.idOf('not_submitted', 'empty');
+    const suppressed = outcomes.idOf('not_submitted', 'suppressed');
+    const tally = new OutcomeTally(plan, ['a', 'b', 'Do Not Call', 'unsubscribed']);
+    const rows = [
+      // One person: wrong, suppressed, valid, and again.
+      [wrong, empty, '', ''],
+      [suppressed, empty, '', '', 'split off'],
+      [email, empty, '', '', 'split off'],
+      [email, phone, '', '', 'split off'],
+      [suppressed, phone, '', ''],
+      [email, phone, 'yes', ''],
+      [email, phone, '', '2026-01-01'],
+      [email, phone, 'yes', 'true'],
+      [wrong, empty, '', ''],
+    ] as const;
+    const chunk = {
+      length: rows.length,
+      byteSize: 0,
+      text: (row: number, column: number) => String(rows[row]?.[column] ?? ''),
+      isSplitOff: (row: number) => rows[row]?.length === 5,
+    };
+    for (const [from, to] of [
+      [0, 2],
+      [2, rows.length],
+    ] as const) {
+      tally.add(Uint32Array.from(rows.slice(from, to).flatMap(([one, other]) => [one, other])), {
+        chunk,
+        from,
+      });
+    }
+    expect(tally.people).toMatchObject({ reachable: 2, optedOut: 3, splitOff: 3 });
   });
 });
 

@@ -12,6 +12,7 @@ import { pending } from '../../plan/address-book.js';
 import type { Plan } from '../../plan/plan.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
+import { optOutColumns } from '../../summary/reachable-rows.js';
 import { closeReading, wantedPositions } from '../planning/open-list.js';
 import { unsplitRows } from '../planning/split-cells.js';
 import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
@@ -44,10 +45,15 @@ interface WriteOutputOptions extends SinkOptions {
 export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
   const readsCells = plan.hasPerCellValues || sink.readsAddresses === true;
+  // Values of the cell itself are read from it again.
+  const needed = readsCells ? wantedPositions(plan.layout) : [];
   const reading = await source.open({
     signal,
-    // Values of the cell itself are read from it again.
-    wanted: () => (readsCells ? wantedPositions(plan.layout) : []),
+    wanted(header) {
+      const optOuts = optOutColumns(header, plan.layout).flat();
+      return [...new Set([...needed, ...optOuts.map(({ position }) => position)])];
+    },
+    needed: () => needed,
   });
   const writing = await openSink(options, reading);
   const tickets = options.tickets.read(source.name);
@@ -107,7 +113,7 @@ async function joinAll(
   tickets: TicketReader,
   { plan, entry, source, nextSettled, onRows }: WriteOutputOptions,
 ): Promise<OutcomeTally> {
-  const tally = new OutcomeTally(plan);
+  const tally = new OutcomeTally(plan, reading.header);
   let rows = 0;
   for await (const chunk of reading.chunks) {
     const claims = await tickets.next(chunk.length * plan.width);

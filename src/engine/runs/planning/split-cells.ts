@@ -170,6 +170,10 @@ class SplitChunk implements RowChunk {
     return this.source.value ? this.source.value(at.row, column) : this.source.text(at.row, column);
   }
 
+  isSplitOff(row: number): boolean {
+    return row > 0 && this.#at(row).row === this.#at(row - 1).row;
+  }
+
   unlisted(row: number): string | undefined {
     return this.source.unlisted?.(this.#at(row).row);
   }

@@ -49,6 +49,8 @@ export interface RowChunk {
   number?(row: number): number;
   /** Name of a workbook's sheet. */
   readonly sheetName?: string;
+  /** Whether a row comes from the same row of the input as the one before. Absent where none does. */
+  isSplitOff?(row: number): boolean;
   /** Name of a cell beside those of the header. Absent where rows cannot have one. */
   unlisted?(row: number): string | undefined;
   /**

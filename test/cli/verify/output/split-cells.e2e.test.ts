@@ -64,8 +64,13 @@ it('--split-cells writes a row for each address of a cell, and pays for each onc
   const dry = await verify('--dry-run', '--summary', 'dry.json');
   expect(dry.code, dry.stderr).toBe(0);
   expect(JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8'))).toMatchObject({ rows: 12 });
-  const ended = await verify('-o', 'out.csv');
+  const ended = await verify('-o', 'out.csv', '--summary', 'run.json');
   expect(ended.code, ended.stderr).toBe(0);
+  expect(JSON.parse(await readFile(join(folder, 'run.json'), 'utf8'))).toMatchObject({
+    rows: 12,
+    rows_split_off: 5,
+    reachable_rows: 6,
+  });
   expect(columnsOf(await readFile(join(folder, 'out.csv'), 'latin1'))).toEqual(expected);
   const emails = (await chargesOf(service)).flatMap(({ type, address }) =>
     type === 'email' ? [address] : [],

@@ -1,0 +1,91 @@
+import type { VerificationType } from '../../contract/enums.js';
+import type { RowsFrom } from '../../lists/rows/sink.js';
+import { trimCell } from '../addresses/address.js';
+import type { ColumnLayout } from '../columns/column-layout.js';
+import { optOutOf } from '../columns/opt-outs.js';
+import type { Plan } from '../plan/plan.js';
+import { verdictOf } from '../results/outcome-table.js';
+import { OutcomeMarks } from './rejected-cells.js';
+
+const [nothing, valid, suppressed] = [0, 1, 2];
+
+interface OptOutColumn {
+  readonly position: number;
+  /** Whether a cell says of its row that it has opted out. */
+  readonly says: (cell: string) => boolean;
+}
+
+/** By verified column: the columns of the list that say who has opted out of its type. */
+export function optOutColumns(
+  header: readonly string[],
+  { columns }: ColumnLayout,
+): readonly (readonly OptOutColumn[])[] {
+  const ofType = (type: VerificationType): readonly OptOutColumn[] =>
+    header.flatMap((title, position) => {
+      const says = optOutOf(title, [type]);
+      return says ? [{ position, says }] : [];
+    });
+  const byType = { email: ofType('email'), phone: ofType('phone') };
+  return columns.map(({ type }) => byType[type]);
+}
+
+/** Counts the people of a list that can be written to or called: rows split off one row are one of them. */
+export class ReachableRows {
+  readonly #marks: OutcomeMarks;
+  readonly #optOuts: readonly (readonly OptOutColumn[])[];
+  /** Of the row before. */
+  #last = nothing;
+  reachable = 0;
+  /** Those that are not reachable as they have opted out. */
+  optedOut = 0;
+  /** Rows that were split off others. */
+  splitOff = 0;
+
+  constructor(plan: Plan, header: readonly string[]) {
+    this.#marks = new OutcomeMarks(plan.outcomes, (outcome) => {
+      if (verdictOf(outcome) === 'valid') return valid;
+      return outcome.reason === 'suppressed' ? suppressed : nothing;
+    });
+    this.#optOuts = optOutColumns(header, plan.layout);
+  }
+
+  /** @param outcomes of whole rows, from row `from` of the chunk */
+  add(outcomes: Uint32Array, { chunk, from }: RowsFrom): void {
+    const width = this.#optOuts.length;
+    for (let index = 0, row = from; index < outcomes.length; index += width, row += 1) {
+      const found = this.#ofRow(outcomes, index, { chunk, row });
+      if (chunk.isSplitOff?.(row) === true) {
+        this.splitOff += 1;
+        if (this.#last === valid || found === nothing) continue;
+        this.#count(this.#last, -1);
+      }
+      this.#count(found, 1);
+      this.#last = found;
+    }
+  }
+
+  #count(found: number, by: number): void {
+    if (found === valid) this.reachable += by;
+    else if (found === suppressed) this.optedOut += by;
+  }
+
+  #ofRow(
+    outcomes: Uint32Array,
+    start: number,
+    { chunk, row }: Pick<RowsFrom, 'chunk'> & { readonly row: number },
+  ): number {
+    let found = nothing;
+    for (let column = 0; column < this.#optOuts.length; column += 1) {
+      const mark = this.#marks.of(outcomes[start + column] ?? 0);
+      if (mark === suppressed) return suppressed;
+      if (found === valid) continue;
+      const hasOptedOut = this.#optOuts[column]?.some(({ position, says }) => {
+        const cell = chunk.text(row, position);
+        return typeof cell === 'string' && says(trimCell(cell));
+      });
+      if (hasOptedOut === true) found = suppressed;
+      else if (mark === valid) found = valid;
+    }
+    return found;
+  }
+}
