@@ -93,6 +93,8 @@ export interface JsonlHeader {
   /** In the header's order. */
   readonly columns: readonly JsonColumn[];
   readonly known: JsonColumns;
+  /** Of the chunk that is being read alone: its rows are asked for again and again, and are large. */
+  parsed?: { readonly chunk: JsonlChunk; readonly rows: JsonRow[] };
 }
 
 /** Rows of a JSONL file: their own bytes, parsed when a cell is read. */
@@ -105,8 +107,7 @@ export class JsonlChunk implements RowChunk {
   /** For each row its line's start, the next line's start, and the line's number. */
   readonly #rows: Uint32Array;
   readonly #firstLine: number;
-  /** The latest parsed row: cells are read row by row. */
-  #parsed: { readonly row: number; readonly value: JsonRow } | undefined;
+  /** The latest row: cells are read row by row. */
   #exact: { readonly row: number; readonly value: JsonRow } | undefined;
 
   constructor(lines: Lines, header: JsonlHeader) {
@@ -150,13 +151,16 @@ export class JsonlChunk implements RowChunk {
   }
 
   row(row: number): JsonRow {
-    if (this.#parsed?.row !== row) this.#parsed = { row, value: this.#parse(row, true) };
-    return this.#parsed.value;
+    if (this.#header.parsed?.chunk !== this) this.#header.parsed = { chunk: this, rows: [] };
+    return (this.#header.parsed.rows[row] ??= this.#parse(row, true));
   }
 
   /** The same with numbers as written: readers of text alone need not wait for it. */
   #exactRow(row: number): JsonRow {
-    if (this.#exact?.row !== row) this.#exact = { row, value: this.#parse(row, false) };
+    if (this.#exact?.row !== row) {
+      const isExact = !hasOddNumber(this.json(row));
+      this.#exact = { row, value: isExact ? this.row(row) : this.#parse(row, false) };
+    }
     return this.#exact.value;
   }
 
@@ -224,8 +228,7 @@ export function parseJsonRow(
     throw refuse(`more than ${String(maxDepth)} brackets are nested`, 'too_large');
   let value: unknown;
   try {
-    value =
-      !isRounded && odd.some((form) => form.test(text)) ? parseExactly(text) : JSON.parse(text);
+    value = !isRounded && hasOddNumber(text) ? parseExactly(text) : JSON.parse(text);
   } catch {
     // Its message would quote the line.
     throw refuse('this is not JSON; each line has to hold one object, with nothing after it');
@@ -244,7 +247,13 @@ function isJsonObject(value: unknown): value is JsonRow {
 }
 
 /** Numbers that may print differently: many digits, a trailing zero, an exponent, a negative zero. */
-const odd = [/\d{16}|\.0{6}|-0[\s,\]}]/, /\.\d*0[\s,\]}]/, /[eE][+-]?\d+[\s,\]}]/];
+function hasOddNumber(json: string): boolean {
+  return (
+    /\d{16}|\.0{6}|-0[\s,\]}]/.test(json) ||
+    /\.\d*0[\s,\]}]/.test(json) ||
+    /[eE][+-]?\d+[\s,\]}]/.test(json)
+  );
+}
 
 /** Longer whole numbers stay text: arithmetic takes longer than reading them. */
 const mostBigintDigits = 1000;

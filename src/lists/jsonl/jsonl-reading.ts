@@ -3,7 +3,7 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
-import { notice, type OnNotice } from '../../platform/text/notices.js';
+import { notice } from '../../platform/text/notices.js';
 import { JsonColumns, JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
 import { LineFeed, type Lines } from '../files/bytes/line-feed.js';
 
@@ -50,14 +50,8 @@ export async function openJsonl(
       wanted = ask(known.names);
     }
     const header: JsonlHeader = { name, columns: known.all, known };
-    const isAsked = wanted.length > 0;
-    const checkNames = isAsked
-      ? createNameCheck(known.names, {
-          input: name,
-          ask,
-          onNotice: (given) => opening.onNotice?.(given),
-        })
-      : () => undefined;
+    const checkNames: NameCheck =
+      wanted.length > 0 ? createNameCheck(header, ask, opening) : () => undefined;
     return {
       header: known.names,
       chunks: closableChunks(toChunks(feed, first, header, checkNames), () => feed.close()),
@@ -132,23 +126,17 @@ type NameCheck = (chunk: JsonlChunk, row: number) => void;
 
 /** Checks the top-level names of each row in the first reading: a late one may be an added column's. */
 function createNameCheck(
-  header: readonly string[],
-  {
-    input,
-    ask,
-    onNotice,
-  }: {
-    readonly input: string;
-    readonly ask: (names: readonly string[]) => void;
-    readonly onNotice: OnNotice;
-  },
+  { name: input, known }: JsonlHeader,
+  ask: (names: readonly string[]) => void,
+  opening: OpenSourceOptions,
 ): NameCheck {
+  const header = known.names;
   const names = new Set(header);
   let isSaid = false;
   return (chunk, row) => {
     if (!isSaid && chunk.repeatsName(row)) {
       isSaid = true;
-      onNotice(notice('repeated_names', { input, line: chunk.line(row) }));
+      opening.onNotice?.(notice('repeated_names', { input, line: chunk.line(row) }));
     }
     for (const name of Object.keys(chunk.row(row))) {
       if (names.has(name)) continue;
