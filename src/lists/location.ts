@@ -1,4 +1,6 @@
+import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import { checkValue } from '../platform/check-options.js';
@@ -115,6 +117,28 @@ export async function isSameList(one: string | URL, other: string | URL): Promis
   const [first, second] = [parseLocation(one), parseLocation(other)];
   if (first.kind === 'file' && second.kind === 'file') return isSameFile(first.path, second.path);
   return locationName(first) === locationName(second);
+}
+
+/**
+ * What a run has written down of its input or output, for comparison: paths, one a line, with their links
+ * followed as far as there are files. URLs stay.
+ *
+ * @param folder that of relative paths. @default the current one
+ */
+export function comparableNames(names: string, folder = '.'): string {
+  const lines = names.split('\n');
+  return lines
+    .map((name) => (name.includes('://') ? name : realPath(resolve(folder, name))))
+    .join('\n');
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(realPath(folder), basename(path));
+  }
 }
 
 /** Refuses a list that is named twice: its rows would come out twice. */

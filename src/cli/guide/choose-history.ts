@@ -1,5 +1,6 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { isSluiceError } from '../../index.js';
+import { comparableNames } from '../../lists/location.js';
 import type { CommandInput } from '../command.js';
 import {
   asWritten,
@@ -104,11 +105,11 @@ function historiesBeside(own: string, input: CommandInput<VerifyOption>): readon
   const lists = positionals.map((path) => pathOf(locationOf(path, input)));
   const folders = [own, ...lists].flatMap((path) => {
     const folder = path === undefined || path === standard ? undefined : dirname(path);
-    return folder === undefined ? [] : [[resolve(cwd, folder), folder] as const];
+    return folder === undefined ? [] : [[comparableNames(folder, cwd), folder] as const];
   });
   return [...new Map(folders).values()]
     .flatMap((folder) => historiesIn(resolvePath(cwd, folder)))
-    .filter(({ path }) => resolve(cwd, path) !== resolve(cwd, own))
+    .filter(({ path }) => comparableNames(path, cwd) !== comparableNames(own, cwd))
     .toSorted((one, other) => other.changedMs - one.changedMs)
     .map(({ path }) => asWritten(cwd, path));
 }

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { readSuppressed } from '../../engine/runs/options/read-suppressed.js';
 import { optionsOfRun, type RecordedOptions } from '../../engine/runs/reporting/read-status.js';
 import {
@@ -9,7 +9,7 @@ import {
   type RunStatus,
   type SampledList,
 } from '../../index.js';
-import { showLocation } from '../../lists/location.js';
+import { comparableNames, showLocation } from '../../lists/location.js';
 import { isObject } from '../../platform/check-options.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
@@ -24,7 +24,7 @@ import {
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import { findOtherRuns } from '../job/paid-again.js';
+import { findOtherRuns, inputOf, isSameInput } from '../job/paid-again.js';
 import { findStatus } from '../job/questions.js';
 import { message } from '../messages/catalogue.js';
 import { parameterOptions } from '../options/batch-options.js';
@@ -128,7 +128,7 @@ export async function showGuide(
   if (isAsked) {
     const output = options.text('output') ?? (await proposedOutput({ ...input, options }));
     const prefixes = prefixesOf(found, options);
-    const resumed = await offerToResume(source.name, { output, prefixes }, input, context);
+    const resumed = await offerToResume(inputOf(source), { output, prefixes }, input, context);
     if (resumed) return context.verify(resumed);
   }
   const byList = chooseCountry(options, seen, input.env);
@@ -272,7 +272,7 @@ async function offerToResume(
 ): Promise<readonly AddedOption[] | undefined> {
   const stateDir = stateDirectoryOf(locationOf(output, input), input);
   const found = stateDir === undefined ? undefined : await findStatus(stateDir);
-  const known = found?.isFinished === false && found.input === list ? found : undefined;
+  const known = found?.isFinished === false && isSameInput(found, list) ? found : undefined;
   const unfinished =
     (known && (await paidRunOf(known, input))) ?? (await findPaidElsewhere(list, stateDir, input));
   if (!unfinished) return undefined;
@@ -298,8 +298,8 @@ async function findPaidElsewhere(
   input: CommandInput<VerifyOption>,
 ): Promise<PaidRun | undefined> {
   if (input.options.has('state')) return undefined;
-  for (const run of await findOtherRuns((name) => name === list, stateDir, input.cwd)) {
-    const isBeside = resolve(defaultStateDir(run.output)) === resolve(run.stateDir);
+  for (const run of await findOtherRuns({ of: list }, stateDir, input.cwd)) {
+    const isBeside = comparableNames(defaultStateDir(run.output)) === comparableNames(run.stateDir);
     const paid = isBeside ? await paidRunOf(run, input) : undefined;
     if (paid && paid.refusal === undefined)
       return { ...paid, output: asWritten(input.cwd, run.output) };

@@ -32,7 +32,7 @@ export async function countWithOtherRun(
     return counted;
   }
   const own = stateDirectoryOf(locationOf(output, input), input);
-  const others = await findOtherRuns((list) => list !== counted.estimate.input, own, cwd);
+  const others = await findOtherRuns({ notOf: counted.estimate.input }, own, cwd);
   for (const run of others.filter((each) => each.service === service).slice(0, mostRuns)) {
     const option = ['state', asWritten(cwd, run.stateDir)] as const;
     const tried = await estimate([...added, option], { isOffline: true });

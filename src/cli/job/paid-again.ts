@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import {
   ConfigurationError,
   findRuns,
@@ -7,9 +7,10 @@ import {
   type RunStatus,
   type SharedStore,
   type Sink,
+  type Source,
 } from '../../index.js';
 import { optionsOfRun, readStoppedRun } from '../../engine/runs/reporting/read-status.js';
-import { showLocation } from '../../lists/location.js';
+import { comparableNames, showLocation } from '../../lists/location.js';
 import { describeCredits } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
 import type { Target } from '../connect.js';
@@ -122,27 +123,43 @@ export async function agreeToPayAgain(
 }
 
 /**
- * Unfinished runs of such lists in this folder and beside the output that have paid for some of it, and which a
- * run with this state directory does not continue.
+ * Unfinished runs of a list, or of all others, in this folder and beside the output that have paid for some of
+ * it, and which a run with this state directory does not continue.
+ *
+ * @param list by the name that runs know it by
  */
 export async function findOtherRuns(
-  isList: (name: string) => boolean,
+  list: { readonly of: string } | { readonly notOf: string },
   stateDir: string | undefined,
   cwd: string,
 ): Promise<readonly RunStatus[]> {
   const beside = stateDir === undefined ? [] : [dirname(stateDir)];
-  const folders = new Map([cwd, ...beside].map((folder) => [resolve(folder), folder]));
+  const folders = new Map([cwd, ...beside].map((folder) => [comparableNames(folder), folder]));
   const found = await Promise.all(
     [...folders.values()].map(async (folder) => findRuns(folder).catch(() => [])),
   );
+  const name = 'of' in list ? list.of : list.notOf;
   return found.flat().flatMap((each) => {
     if (!('status' in each)) return [];
     const { status } = each;
-    const { isFinished, input, service, launchedCredits } = status;
-    const isOther = stateDir === undefined || resolve(status.stateDir) !== resolve(stateDir);
+    const { isFinished, service, launchedCredits } = status;
+    const isOther =
+      stateDir === undefined || comparableNames(status.stateDir) !== comparableNames(stateDir);
     const isPaid = service !== 'local' && describeCredits(launchedCredits) !== undefined;
-    return isOther && isPaid && !isFinished && isList(input) ? [status] : [];
+    const isWanted = isOther && isPaid && !isFinished;
+    return isWanted && isSameInput(status, name) === 'of' in list ? [status] : [];
   });
+}
+
+/** A run may have been begun in the folder of its state. @param list by the name that runs know it by */
+export function isSameInput({ input, stateDir }: RunStatus, list: string): boolean {
+  const wanted = comparableNames(list);
+  return [undefined, dirname(stateDir)].some((folder) => comparableNames(input, folder) === wanted);
+}
+
+/** The name of a list by which runs know it. */
+export function inputOf({ name, decides }: Source): string {
+  return decides?.['input'] ?? name;
 }
 
 /** What such runs have paid for the same columns: a run with another output pays for it again. */
@@ -156,7 +173,7 @@ export async function paidElsewhere(
   if (target.kind === 'local' || known?.isFinished === false) return [];
   const columns = new Set(namesOf([...options.texts('email'), ...options.texts('phone')]));
   const messages: Message[] = [];
-  for (const run of await findOtherRuns((name) => name === list, stateDir, cwd)) {
+  for (const run of await findOtherRuns({ of: list }, stateDir, cwd)) {
     const { email, phone } = (await optionsOfRun(run.stateDir)) ?? {};
     const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
     if (!isSame || run.service !== target.baseUrl) continue;

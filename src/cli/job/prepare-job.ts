@@ -13,6 +13,7 @@ import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
 import {
   agreeToPayAgain,
   findPaidOutput,
+  inputOf,
   isAskedAboutPaid,
   isJoined,
   paidElsewhere,
@@ -146,7 +147,7 @@ export async function prepareJob(
       // Two queries of a database have one name, and so have all pipes: they may be different lists.
       if (isCostShown || from.some(({ kind, path }) => kind !== 'file' || path === standard))
         return [];
-      return paidElsewhere(ends.source.name, { stateDir, cwd: input.cwd }, target, options);
+      return paidElsewhere(inputOf(ends.source), { stateDir, cwd: input.cwd }, target, options);
     },
     begin: async () => {
       run.isBegun = true;

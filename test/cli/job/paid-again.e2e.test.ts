@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
@@ -7,6 +7,7 @@ import { chargesOf } from '../harness/charges.js';
 import { connectTo, inFolder } from '../harness/connect-to.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
 import { codedOf, eventsOf, type LoggedEvent, parseLog } from '../harness/logged-events.js';
+import { runSluice } from '../harness/run-sluice.js';
 import { answerInProcess, type EndedHere, runInProcess } from '../harness/run-in-process.js';
 
 const notice = { event: 'paid_again', severity: 'notice', addresses: 3 };
@@ -242,6 +243,33 @@ it('warns of an unfinished run of the same columns with another output, and goes
   expect(other.code, other.stderr).toBe(0);
   expect(other.events[0]).toMatchObject({ ...elsewhere, severity: 'warning' });
   expect(await chargesOf(service)).toHaveLength(1 + 3);
+});
+
+it('finds such a run by whatever links its list and folder are reached', async () => {
+  const { service } = await withService();
+  await writeFile(join(folder, 'more.csv'), 'mail\ngood4@sluice.test\n');
+  const lists = ['verify', 'list.csv', 'more.csv'];
+  const args = ['--email', 'mail', '--country', 'US', '--batch-size', '1', '--concurrency', '1'];
+  // Of its own process: its journal has the paths as they are written.
+  const stopped = await runSluice(
+    [...lists, ...args, '-o', 'out.csv', '--max-credits', '1'],
+    inFolder(folder, service),
+  );
+  expect(stopped.code, stopped.stderr).toBe(5);
+  const links = await withFolder();
+  await symlink(folder, join(links, 'same'));
+  await symlink(join(folder, 'list.csv'), join(links, 'linked.csv'));
+  const other = await runInProcess(
+    ['verify', 'linked.csv', 'same/more.csv', ...args, '--dry-run', '-o', 'same/other.csv'],
+    inFolder(links, service),
+  );
+  expect(eventsOf(other, 'paid_elsewhere')).toMatchObject([{ output: 'out.csv' }]);
+  const own = await runInProcess(
+    [...lists, ...args, '--dry-run', '-o', join(links, 'same', 'out.csv')],
+    inFolder(folder, service),
+  );
+  expect(eventsOf(own, 'paid_elsewhere'), own.stderr).toEqual([]);
+  expect(eventsOf(own, 'unfinished_run')).toMatchObject([{ action: 'resume' }]);
 });
 
 it('says which emails are paid for in several countries, and how each is paid for once', async () => {

@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../../../client/client.js';
+import { comparableNames } from '../../../lists/location.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { Decisions, PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import {
@@ -290,9 +290,9 @@ function differingNames(known: RunEntry['decides'], given: RunEntry['decides']):
 
 const paths: ReadonlySet<string> = new Set(['input', 'output', 'rejects']);
 
-/** Spelling of a path is no difference. */
+/** Spelling of a path is no difference, nor is the way to it. */
 function pathOf(name: unknown): unknown {
-  return typeof name === 'string' && !name.includes('://') ? resolve(name) : name;
+  return typeof name === 'string' ? comparableNames(name) : name;
 }
 
 function headerLine({ headers }: PlanEntry): string {
