@@ -943,6 +943,13 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(database.stderr)).toBe(
       "sluice verify sqlite:a.db --query 'select '\\''good1@sluice.test'\\'' as mail' --country US --email mail -o verified.csv",
     );
+    // The list beside it is not sent, and the table can be named.
+    await write('optout.csv', 'mail\nc@sluice.test\n');
+    const beside = await runInProcess(['verify', 'sqlite:a.db', ...query, '--country', 'US'], {
+      cwd: folder,
+    });
+    expect(commandIn(beside.stderr)).toContain('--suppress optout.csv');
+    expect(eventsOf(beside, 'proposed_output')).toMatchObject([{ database: 'sqlite:a.db' }]);
     const { service } = await withService();
     const secret = `${service.baseUrl.replace('://', '://user:pass@')}/x.csv?key=hidden`;
     const web = await runInProcess(['verify', secret, '--country', 'US'], { cwd: folder });

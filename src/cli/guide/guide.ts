@@ -18,7 +18,9 @@ import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
   asWritten,
   findInputs,
+  isDatabase,
   isTaken,
+  type Location,
   locationOf,
   pathOf,
   resolvePath,
@@ -102,7 +104,10 @@ export async function proposeFile(
 async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
   const output = await proposedOutput(input);
   const exists = await isTaken(resolvePath(input.cwd, output));
-  reporter.report([message('proposed_output', { output, exists })]);
+  const [source] = input.positionals;
+  const isTable = source !== undefined && isDatabase(locationOf(source, input));
+  const database = isTable ? showLocation(source) : null;
+  reporter.report([message('proposed_output', { output, exists, database })]);
   return output;
 }
 
@@ -233,17 +238,23 @@ async function suppressedCells(list: string, signal: AbortSignal): Promise<numbe
   }
 }
 
-/** Files in the list's folder that are named as lists of those who have opted out. */
+/** Files beside the list or its database that are named as lists of those who have opted out. */
 async function optOutsBeside({ positionals, ...input }: CommandInput<never>): Promise<string[]> {
-  const paths = positionals.map((path) => pathOf(locationOf(path, input)));
-  const [path, ...more] = paths;
-  if (path === undefined || path === standard || more.length > 0) return [];
+  const [list, ...more] = positionals.map((path) => locationOf(path, input));
+  if (list === undefined || list.path === standard || more.length > 0) return [];
+  const path = pathOf(list) ?? databaseFile(list) ?? join(input.cwd, 'any');
   const names = await readdir(dirname(path)).catch(() => []);
   return names
     .filter((name) => optOutNames.test(name) && listEndings.test(name) && name !== basename(path))
     .slice(0, mostBeside)
     .map((name) => join(dirname(path), name))
     .map((found) => asWritten(input.cwd, found));
+}
+
+/** @returns `undefined` for a server */
+function databaseFile(location: Location): string | undefined {
+  if (location.kind !== 'sqlite' && location.kind !== 'duckdb') return undefined;
+  return location.url.replace(/^[a-z]+:(?:\/\/)?/i, '');
 }
 
 /** An unfinished run of the list that has paid for some of it. */

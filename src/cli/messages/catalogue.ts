@@ -240,10 +240,10 @@ export const catalogue = {
       `country: ${why}${country === null ? ' (every address needs one, emails too)' : ''}`,
   }),
   proposed_suppress: notice({
-    when: 'Lists beside the input are named as those who have opted out, and there is no `--suppress`: it is proposed.',
+    when: 'Lists beside the input (of a database on a server: in the current folder) are named as those who have opted out, and there is no `--suppress`: it is proposed.',
     example: { lists: [{ list: 'unsubscribed.csv', cells: 20 }] },
     sentence: ({ lists }) =>
-      `suppress: ${lists.map(({ list }) => list).join(', ')}, beside the list, by ${lists.length === 1 ? 'its name a list' : 'their names lists'} of those who have opted out`,
+      `suppress: ${lists.map(({ list }) => list).join(', ')}, by ${lists.length === 1 ? 'its name a list' : 'their names lists'} of those who have opted out`,
   }),
   suppress_beside: notice({
     when: 'Files beside the list are named as those who have opted out, there is no `--suppress`, and no addresses are found in them.',
@@ -252,10 +252,11 @@ export const catalogue = {
       `${lists.join(', ')} beside the list: ${lists.map((list) => `--suppress ${shellQuote(list)}`).join(' ')} leaves out those addresses, if they have opted out`,
   }),
   proposed_output: notice({
-    when: 'No output is named: this one is proposed.',
-    example: { output: 'list.verified.csv', exists: true },
-    sentence: ({ output, exists }) =>
-      `output: ${output}${exists ? ' (exists, will be replaced)' : ''}`,
+    when: 'No output is named: this one is proposed. `database`: where the rows come from; null for a file.',
+    example: { output: 'list.verified.csv', exists: true, database: orNull('sqlite:crm.db') },
+    variants: [{ database: null }],
+    sentence: ({ output, exists, database }) =>
+      `output: ${output}${exists ? ' (exists, will be replaced)' : ''}${database === null ? '' : `; or add the results to the table: -o ${shellQuote(database)} --into TABLE --key COLUMN`}`,
   }),
   proposed_history: notice({
     when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those beside the output or the list, the one with most is taken.',
