@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # A nightly list, for cron:  15 3 * * * timeout 20h /opt/lists/nightly.sh /opt/lists
-# Options after the folder are added to those below, such as --local for a first try. None may be given
-# twice: to change one of those below, edit it in this file.
+# Options after the folder, by their long names, take the place of those below: --country DE, or --local for
+# a first try.
 set -uo pipefail
 cd "$1" || exit 2
 shift
+# timeout ends sluice, too: the script goes on to say so.
+trap : TERM
 
 # cron knows few folders, and no environment: sluice.env (mode 0600) has SLUICE_BASE_URL and SLUICE_API_KEY.
 PATH="$PATH:/usr/local/bin:$PWD/node_modules/.bin"
@@ -21,11 +23,17 @@ rm -f summary.json report.html
 # An address that was verified within 30 days comes from the history and costs nothing. A night that
 # stopped is resumed by the next one, also if the list has changed. A list without rows, or with less than
 # half of those of the night before, is not sent, and the old output stays.
+options=(
+  --email=email --country=US --output=verified.csv --history=contacts.history --max-age=30
+  --max-credits=10000 --max-unknown=20 --min-rows=1 --max-shrink=50 --wait-lock=600
+  --summary=summary.json --report=report.html --no-progress
+)
 verify() {
-  sluice verify contacts.csv --email email --country US -o verified.csv \
-    --history contacts.history --max-age 30 --max-credits 10000 --max-unknown 20 \
-    --min-rows 1 --max-shrink 50 --wait-lock 600 --summary summary.json --report report.html --no-progress \
-    ${environment[@]+"${environment[@]}"} "$@" 2>&3
+  local own=() option
+  for option in "${options[@]}"; do
+    case " $* " in *" ${option%%=*} "* | *" ${option%%=*}="*) ;; *) own+=("$option") ;; esac
+  done
+  sluice verify contacts.csv "${own[@]}" ${environment[@]+"${environment[@]}"} "$@" 2>&3
 }
 
 verify "$@"
@@ -50,6 +58,7 @@ case "$code" in
   7) echo 'the service failed' ;;
   8) echo 'suspect: verified.csv is the old one, the log says what to look at' ;;
   75) echo 'left to the service: the next run collects' ;;
+  130 | 143) echo 'stopped from outside, as by timeout: the next run resumes' ;;
   126 | 127) echo "nothing was sent: sluice or node is not in a folder of PATH=$PATH" ;;
   *) echo "stopped ($code)" ;;
 esac

@@ -96,6 +96,20 @@ describe('examples/nightly.sh', () => {
     expect(rest).toEqual(['sluice: warning: some rows failed', 'the verdict', '']);
   });
 
+  it('mails a night that is stopped from outside, and takes options in place of its own', async () => {
+    const folder = await jobFolder();
+    const work = 'echo "$@" >&2\nkill -TERM $PPID\nexit 143';
+    await writeFile(join(folder, 'sluice'), `#!/bin/sh\n${work}\n`);
+    const given = ['--country', 'DE', '--max-age=7'];
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder, ...given]);
+    expect(ended).toMatchObject({ code: 143 });
+    expect(ended.stdout).toMatch(
+      /^stopped from outside.*\n.*\nverify contacts\.csv --email=email /,
+    );
+    expect(ended.stdout).toMatch(/ --no-progress --country DE --max-age=7\n$/);
+    expect(ended.stdout).not.toMatch(/--country=US|--max-age=30/);
+  });
+
   it('mails warnings that are events, too', async () => {
     const folder = await jobFolder();
     const warning = '{"time":"2026-01-01T00:00:00.000Z","severity":"warning","code":"history_cut"}';
