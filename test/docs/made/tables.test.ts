@@ -16,6 +16,7 @@ import { type RunProgress, summaryFileSchema } from '../../../src/index.js';
 import { addedColumns } from '../../../src/engine/columns/added-fields.js';
 import { reasonWords } from '../../../src/report/sentences/reason-words.js';
 import { describeHoverTexts } from './hover-texts.js';
+import { describeLibraryOptions } from './library-options.js';
 import { codeSpans, listItems, Page, tableRows } from '../page.js';
 import {
   describedSchema,
@@ -29,6 +30,7 @@ import {
 // All that asks the compiler is in this file: it reads the sources once for each process.
 afterAll(forgetSources);
 describeHoverTexts();
+describeLibraryOptions();
 
 const columns = new Page('docs/columns.md');
 const everyNight = new Page('docs/every-night.md');
