@@ -3,7 +3,7 @@ import type { OperationName } from '../contract/operations.js';
 import { version } from '../platform/version.js';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import type { SluiceErrorCode } from '../platform/errors/sluice-error.js';
-import { checkOptions, type OptionShape } from '../platform/check-options.js';
+import { checkOptions, hasMethod, isObject, type OptionShape } from '../platform/check-options.js';
 import {
   amount,
   called,
@@ -138,6 +138,7 @@ const shape: OptionShape<ClientOptions> = {
 export type ClientSettings = Readonly<ReturnType<typeof parseClientOptions>>;
 
 export function parseClientOptions(options: ClientOptions) {
+  refuseDouble(options);
   checkOptions(options, shape);
   const { clock = systemClock } = options;
   const { speed = 1 } = clock;
@@ -159,6 +160,21 @@ export function parseClientOptions(options: ClientOptions) {
       options.onOutage ??
       (speed > 1 ? () => undefined : warnOnce({ baseUrl: String(options.baseUrl) })),
   };
+}
+
+/** A double in a test, or a server of its own, given for the options. */
+function refuseDouble(options: unknown): void {
+  if (!isObject(options)) return;
+  const other = Object.keys(options).find(
+    (name) => !Object.hasOwn(shape, name) && ['object', 'function'].includes(typeof options[name]),
+  );
+  if (other === undefined) return;
+  throw new ConfigurationError(
+    hasMethod(options, 'uploadBatch')
+      ? 'this is a client already, with methods such as uploadBatch(): give it as the option client itself'
+      : `unknown option "${other}": of a server of your own give new Client({ baseUrl, apiKey }); what sends the requests is the option dispatcher`,
+    { option: other },
+  );
 }
 
 export interface BaseUrl {

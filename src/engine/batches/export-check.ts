@@ -1,3 +1,4 @@
+import type { ExportFault } from '../results/export-parser.js';
 import type { MatchedExport } from '../results/match-export.js';
 import { isSurelyWellFormed } from '../addresses/cell-form.js';
 import { type Batch, readLines } from './batch.js';
@@ -13,11 +14,15 @@ export interface ExportTally {
 }
 
 export interface CollectedExport extends ExportTally {
+  /** Why it may lack addresses. */
+  readonly fault?: ExportFault | undefined;
   keep(): Promise<void> | void;
 }
 
-export function tallyOf({ numbers, extra, ambiguous, shared }: MatchedExport): ExportTally {
-  return { named: numbers.length - shared + ambiguous, strangers: extra, conflicting: ambiguous };
+export function tallyOf(matched: MatchedExport): Omit<CollectedExport, 'keep'> {
+  const { numbers, extra, ambiguous, shared, fault } = matched;
+  const named = numbers.length - shared + ambiguous;
+  return { named, strangers: extra, conflicting: ambiguous, fault };
 }
 
 /** With the service's own count. */

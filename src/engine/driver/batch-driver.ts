@@ -225,6 +225,10 @@ class Drive {
       return { of: 'unread' };
     }
     const event = classifyError(step, error);
+    const { isResumable } = this.#options;
+    if (step === 'export' && error instanceof ContractError && isResumable === false) {
+      this.#options.onOddExport('json', this.#requests.nameOf(this.#state));
+    }
     if (!event) {
       this.#options.onFatal?.(error);
       // Recorded before the run stops: no needless doubt remains.

@@ -135,6 +135,7 @@ export class BatchPool {
       inTurn: async (request) => this.inTurn(request),
       onUnknownStatus: (status, batch) => strange.noteStatus(status, batch),
       onOddStatus: (fact, batch) => strange.noteFact(fact, batch),
+      onOddExport: (fault, batch) => strange.noteExport(fault, batch),
       onFatal: (error) => this.#halt(this.#isProven ? error : refusedAtOnce(error)),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),

@@ -26,6 +26,7 @@ import type { BatchSettings } from './driver-options.js';
 import type { LaunchGate, RefusedSizes } from './launch-limits.js';
 import type { PollEstimator } from './poll-learning.js';
 import type { ExportOpener } from '../plan/result-join.js';
+import type { ExportFault } from '../results/export-parser.js';
 
 /** What a run decides about the launches of its batches. */
 export interface LaunchPorts {
@@ -63,6 +64,8 @@ export interface DrivePorts extends LaunchPorts {
   onUnknownStatus(status: string, name: string): void;
   /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
   onOddStatus(fact: OddFact, name: string): void;
+  /** Called each time that an export is asked for again. */
+  onOddExport(fault: ExportFault, name: string): void;
   inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /** Called once: when the batch is prepared, or has ended before; not when too large, which says nothing of others. */
   onPrepared?(): void;
@@ -110,16 +113,16 @@ export class BatchRequests {
       case 'find':
         return inTime(async (within) => this.#find(this.nameOf(state), within));
       case 'prepare': {
-        const { status } = await service.prepareBatch(uuidOf(state), { signal, sent: this.#batch });
-        return { of: 'prepare', status };
+        const answer = await service.prepareBatch(uuidOf(state), { signal, sent: this.#batch });
+        return { of: 'prepare', status: statusIn(answer, 'prepareBatch') };
       }
       case 'read_status':
         return this.#readStatus(state);
       case 'launch': {
         this.sent = 'unknown';
         const call = { signal, sent: this.#batch, graceMs, onSent: this.#onSent };
-        const { status } = await service.launchBatch(uuidOf(state), call);
-        return { of: 'launch', status };
+        const answer = await service.launchBatch(uuidOf(state), call);
+        return { of: 'launch', status: statusIn(answer, 'launchBatch') };
       }
       case 'export':
         return inTime(async (within) => this.#export(state, within));
@@ -155,7 +158,10 @@ export class BatchRequests {
     const doubts = (state.stage === 'done' && state.doubts) || 0;
     const { doubt, exported } = await checkExport(batch, compared, doubts);
     this.exported = exported;
-    if (doubt) return { of: 'export', result: doubt };
+    if (doubt) {
+      if (collected.fault) this.#options.onOddExport(collected.fault, this.nameOf(state));
+      return { of: 'export', result: doubt };
+    }
     await collected.keep();
     return { of: 'export', result: 'safe' };
   }
@@ -163,6 +169,7 @@ export class BatchRequests {
   async #readStatus(state: BatchState): Promise<BatchEvent> {
     const { service, signal } = this.#options;
     const answer = await service.batchStatus(uuidOf(state), { signal, sent: this.#batch });
+    statusIn(answer, 'batchStatus');
     if (this.#isOfAnother(answer, state)) return { of: 'another' };
     this.status = answer.status;
     if (!knownStatuses.has(answer.status)) {
@@ -241,7 +248,7 @@ async function sendUpload(
 }
 
 function uploadEvent(answer: { readonly status: string }): BatchEvent {
-  switch (answer.status) {
+  switch (statusIn(answer, 'uploadBatch')) {
     case 'ok':
       return { of: 'upload', status: 'ok', uuid: uuidIn(answer) };
     case 'parse_error':
@@ -251,6 +258,15 @@ function uploadEvent(answer: { readonly status: string }): BatchEvent {
     default:
       return { of: 'upload', status: 'unknown' };
   }
+}
+
+/** A Client has checked its answers; a double may answer anything. */
+function statusIn<Status extends string>(
+  answer: { readonly status: Status } | undefined,
+  operation: string,
+): Status {
+  if (typeof answer?.status === 'string') return answer.status;
+  throw new TypeError(`client.${operation}() has to resolve with an object that has a status`);
 }
 
 /** `batch_uuid` is not among the shown fields of the upload answer: read if present. */
@@ -272,7 +288,9 @@ export function openExport(
 ): ExportOpener {
   return async () => {
     const query = { format: 'json', include_details: false, include_statistics: false } as const;
-    const { body } = await service.exportBatch(uuid, query, { signal, sent: batch });
-    return body;
+    const answer: { readonly body?: AsyncIterable<Uint8Array> } | undefined =
+      await service.exportBatch(uuid, query, { signal, sent: batch });
+    if (typeof answer?.body === 'object') return answer.body;
+    throw new TypeError('client.exportBatch() has to resolve with { body }, a stream of JSON');
   };
 }

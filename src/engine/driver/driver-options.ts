@@ -226,7 +226,10 @@ export const driveShape = {
   random: called,
 } satisfies OptionShape<DriveSettings>;
 
-export const aClient = withMethods('a Client', 'uploadBatch', 'launchBatch', 'exportBatch');
+export const aClient = withMethods(
+  'a Client',
+  ...(['uploadBatch', 'prepareBatch', 'batchStatus', 'launchBatch', 'exportBatch'] as const),
+);
 export const aHistory = withMethods('an opened History', 'recall', 'keep');
 
 export const defaults = {

@@ -4,6 +4,7 @@ import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { isAtEnd, type BatchState, mayHaveLaunched } from '../batches/batch-state.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge, OddFact } from '../batches/status-answer.js';
+import type { ExportFault } from '../results/export-parser.js';
 import { driveBatch } from './batch-driver.js';
 import type { DrivePorts } from './batch-requests.js';
 
@@ -46,11 +47,11 @@ export async function observeDrive(
 
 const mostUnknownStatuses = 10;
 
-/** Reports what the status of a batch cannot be, each kind once in a run. */
+/** Reports answers about a batch that cannot be right, each kind once in a run. */
 export class StrangeAnswers {
   readonly #onNotice: OnNotice | undefined;
   readonly #statuses = new Set<string>();
-  readonly #facts = new Set<OddFact>();
+  readonly #facts = new Set<OddFact | ExportFault>();
 
   constructor(onNotice: OnNotice | undefined) {
     this.#onNotice = onNotice;
@@ -69,5 +70,11 @@ export class StrangeAnswers {
     if (this.#facts.has(fact)) return;
     this.#facts.add(fact);
     this.#onNotice?.(notice('odd_status', { batch, fact }));
+  }
+
+  noteExport(fault: ExportFault, batch: string): void {
+    if (this.#facts.has(fault)) return;
+    this.#facts.add(fault);
+    this.#onNotice?.(notice('odd_export', { batch, fault }));
   }
 }

@@ -9,7 +9,7 @@ import {
 } from './json/json-bytes.js';
 import { MemberScanner } from './json/json-scanner.js';
 import { knownRecords, type KnownRecords } from './record-shapes.js';
-import { isRecord, type OutcomeTable } from './outcome-table.js';
+import { isRecord, missingFlag, type OutcomeTable } from './outcome-table.js';
 import {
   findTextMember,
   memberWords,
@@ -52,8 +52,15 @@ export interface ExportCounts {
   readonly unwanted: number;
   /** Members that are not records: sections such as `details` and `statistics`. */
   readonly others: number;
+  readonly fault: ExportFault | undefined;
   readonly bytes: number;
 }
+
+/**
+ * Why members count for nothing: the first wanted one has no true or false in this flag; no key is wanted
+ * (`addresses`). Of a whole that cannot be read: `json`.
+ */
+export type ExportFault = 'valid' | 'wrong' | 'unknown' | 'addresses' | 'json';
 
 /**
  * Reads a JSON export (spec 2.9) from chunks cut anywhere, holding at most one record.
@@ -85,6 +92,7 @@ class ExportParser {
   #records = 0;
   #unwanted = 0;
   #others = 0;
+  #fault: ExportFault | undefined;
   #bytes = 0;
 
   constructor(options: ExportParserOptions) {
@@ -149,6 +157,7 @@ class ExportParser {
       records: this.#records,
       unwanted: this.#unwanted,
       others: this.#others,
+      fault: this.#fault ?? (this.#others > 0 && this.#records === 0 ? 'addresses' : undefined),
       bytes: this.#bytes,
     };
   }
@@ -304,6 +313,7 @@ class ExportParser {
     const outcome = isReadable ? this.#outcomeOfValue() : -1;
     if (outcome === -1) {
       this.#others += 1;
+      this.#fault ??= isReadable ? missingFlag(this.#parseValue()) : 'valid';
       return;
     }
     this.#records += 1;
@@ -341,7 +351,9 @@ export async function readExport(
   options: ExportParserOptions,
 ): Promise<ExportCounts> {
   const parser = new ExportParser(options);
-  for await (const chunk of body) {
+  for await (const piece of body as AsyncIterable<Uint8Array | string>) {
+    // A double's stream may be of texts.
+    const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
     const preparing = options.expected?.keys.prepare(chunk.length);
     if (preparing) await preparing;
     parser.push(chunk);

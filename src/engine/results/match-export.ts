@@ -1,6 +1,7 @@
 import {
   type ExpectedKeys,
   type ExportCounts,
+  type ExportFault,
   type ExportParserOptions,
   readExport,
 } from './export-parser.js';
@@ -56,6 +57,7 @@ export interface MatchedExport extends BatchResults {
   readonly shared: number;
   /** Members of the export that are not records: sections. */
   readonly others: number;
+  readonly fault: ExportFault | undefined;
 }
 
 type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'isWanted' | 'expected'>;
@@ -73,7 +75,7 @@ export async function matchExport(
   options: MatchExportOptions,
 ): Promise<MatchedExport> {
   const match = new Match(addresses, options);
-  const { records, unwanted, others } = await match.read(open);
+  const { records, unwanted, others, fault } = await match.read(open);
   const undecided = await match.decide(open);
   const shared = await match.share(undecided);
   return {
@@ -84,6 +86,7 @@ export async function matchExport(
     ambiguous: undecided.size,
     shared,
     others,
+    fault,
   };
 }
 

@@ -67,9 +67,16 @@ const recentSlots = 1024;
 /** The three flags identify a record. Others are read leniently: a paid result is not dropped for a missing field. */
 const flags = ['valid', 'wrong', 'unknown'] as const;
 
-/** Whether a value is a record. Own properties only: a prototype's were not sent. */
+/** Whether a value is a record. */
 export function isRecord(record: Readonly<Record<string, unknown>>): boolean {
-  return flags.every((flag) => Object.hasOwn(record, flag) && typeof record[flag] === 'boolean');
+  return missingFlag(record) === undefined;
+}
+
+/** The first flag that keeps a value from being a record. Own properties only: a prototype's were not sent. */
+export function missingFlag(
+  record: Readonly<Record<string, unknown>>,
+): (typeof flags)[number] | undefined {
+  return flags.find((flag) => !Object.hasOwn(record, flag) || typeof record[flag] !== 'boolean');
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { addCleanUp, cleanUpMs } from '../../client/clean-ups.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import type { OnNotice } from '../../platform/text/notices.js';
+import type { Notice, OnNotice } from '../../platform/text/notices.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions } from '../../platform/check-options.js';
@@ -10,7 +10,7 @@ import { type EndedBatch, isAtEnd, type BatchState, planned } from '../batches/b
 import { type Batch, batchLabel, readLines } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
 import { type BatchProgress, LocalClaims } from '../batches/claim.js';
-import { tallyOf, type CollectedExport, type ExportTally } from '../batches/export-check.js';
+import { tallyOf, type CollectedExport } from '../batches/export-check.js';
 import { BatchPool } from '../driver/batch-pool.js';
 import { defaults } from '../driver/driver-options.js';
 import { type BatchEnding, type ExportOpener, exportKeyCandidates } from '../plan/result-join.js';
@@ -122,7 +122,7 @@ export class DriveBatches extends PatientDuplex {
         collect: async (batch, open) => this.#collect(batch, open),
         leave: (batch, state) => this.#leave(batch, state),
         freed: () => this.#freed(),
-        onNotice: options.onNotice,
+        onNotice: options.onNotice ?? warn,
       },
     );
   }
@@ -269,11 +269,18 @@ export class DriveBatches extends PatientDuplex {
   }
 }
 
+/** Where nobody listens to notices, those that somebody should look at are warnings of the process. */
+function warn(given: Notice | string): void {
+  if (typeof given === 'string' || !given.isWarning || given.code === 'launches_stopped') return;
+  const code = `SLUICE_${String(given.code).toUpperCase()}`;
+  process.emitWarning(given.message, { type: 'SluiceWarning', code });
+}
+
 /** Fetches a whole export into memory: only keys are examined; records are read when they are joined. */
 export async function fetchExport(
   open: ExportOpener,
   batch: Batch,
-): Promise<{ readonly results: ExportOpener; readonly tally: ExportTally }> {
+): Promise<{ readonly results: ExportOpener; readonly tally: Omit<CollectedExport, 'keep'> }> {
   const { type, country } = batch.group;
   const kept: Uint8Array[] = [];
   async function* keep(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -290,7 +297,7 @@ export async function fetchExport(
   /** By the key as it is exported: the first outcome. */
   const outcomes = new Map<string, number>();
   const conflicting = new Set<string>();
-  const { unwanted } = await readExport(keep(await open()), {
+  const { unwanted, fault } = await readExport(keep(await open()), {
     type,
     outcomes: new OutcomeTable(),
     isWanted: (key) => exportKeyCandidates(type, key, country).some((known) => lines.has(known)),
@@ -306,6 +313,7 @@ export async function fetchExport(
     named: Math.min(named.size, batch.addresses),
     strangers: unwanted,
     conflicting: conflicting.size,
+    fault,
   };
   return { results: async () => replay(kept), tally };
 }

@@ -166,6 +166,17 @@ export const notices = {
     sentence: ({ batch, fact }) =>
       `batch ${batch}: ${oddFacts[fact]}; ask the service's support about it`,
   }),
+  odd_export: define({
+    when: 'An export counts for nothing, at least in part, and is asked for again. `fault`: `valid`, `wrong` or `unknown` has no true or false in a record; `addresses`, no address of the batch is a key; `json`, it cannot be read, where there is no run to resume. Once a fault.',
+    isWarning: true,
+    example: {
+      batch: 'sluice-0123456789abcdef-0-1',
+      fault: oneOf('valid', 'wrong', 'unknown', 'addresses', 'json'),
+    },
+    variants: [{ fault: 'addresses' }, { fault: 'json' }],
+    sentence: ({ batch, fault }) =>
+      `batch ${batch}: its export is asked for again, because ${exportFaults[fault] ?? `a record has no true or false in '${fault}', so it counts as none`}`,
+  }),
 
   // What earlier runs have left
   history_in_use: define({
@@ -271,6 +282,11 @@ export function notice<Code extends NoticeCode>(code: Code, fields: FieldsOf<Cod
 export function noticeOf(given: Notice | string): Notice {
   return typeof given === 'string' ? { code: null, fields: {}, message: given } : given;
 }
+
+const exportFaults: Readonly<Record<string, string>> = {
+  addresses: 'it has no record with an address of the batch as its key',
+  json: 'it is not a whole JSON object with addresses as its keys',
+};
 
 const oddFacts = {
   uuid: 'its status has the batch_uuid of another batch',

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ReadableStream } from 'node:stream/web';
@@ -243,6 +244,37 @@ test('refuses wrong options, and rows that are none, at once', () => {
   // @ts-expect-error a person is no iterable
   expect(() => verifyRows(person(1), { ...quick, client })).toThrow(/^rows\b/);
 });
+
+test.each([
+  [
+    'a flag is no true or false',
+    (record: object) => ({ 'a0@example.com': { ...record, wrong: 'no' } }),
+  ],
+  ['no address is a key', (record: object) => ({ results: { 'a0@example.com': record } })],
+  ['it is a list', (record: object) => [record]],
+])('warns where an export of a double counts for nothing, as %s', async (_, answer) => {
+  const client = new RecordService();
+  client.exportBatch = async () => {
+    const text = JSON.stringify(answer(recordOf('email', 'a0@example.com')));
+    // Texts, as tests write them.
+    return { body: Readable.from([text]), contentType: 'application/json' };
+  };
+  const warned = once(process, 'warning');
+  const options = { ...quick, client, clock: createFastClock() };
+  const [row] = await collect(verifyRows(people(1), options));
+  expect(row?.email_reason).toBe('export_incomplete');
+  expect(await warned).toMatchObject([{ code: 'SLUICE_ODD_EXPORT' }]);
+});
+
+test.each(['prepareBatch', 'batchStatus', 'exportBatch'] as const)(
+  'names the method of a double that answers nothing: %s',
+  async (method) => {
+    const client = new RecordService();
+    client[method] = async () => ({}) as never;
+    const error = await caught(collect(verifyRows(people(1), { ...quick, client })));
+    expect(String(error)).toContain(`${method}()`);
+  },
+);
 
 test('in a pipeline it ends with the step after it', async () => {
   const client = new RecordService();
