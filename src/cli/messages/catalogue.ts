@@ -632,13 +632,13 @@ export const catalogue = {
       return [first, ...resumed, ...rest].join('; ');
     },
   }),
-  header_found: warning({
+  header_found: info({
     when: 'A header was found below a title.',
     example: { input: 'list.csv', unit: 'line', number: 3 },
     sentence: ({ input, unit, number }) =>
       `${input}: ${unit} ${number} is read as the header, and what is above it as a title; --skip-rows ${number - 1} confirms this, --skip-rows 0 reads the first ${unit} as the header`,
   }),
-  footer_found: warning({
+  footer_found: info({
     when: 'Lines below the last row were taken for a footer. `first`: of a sheet, the number of its first row; no output has it. Lines are in an output of all rows in the same format.',
     example: { input: 'list.csv', unit: 'line', count: 2, first: undefined as number | undefined },
     variants: [{ input: 'list.xlsx', unit: 'row', first: 83 }],

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 function verify(service: Service, ...more: string[]): Promise<EndedHere> {
   const command = ['verify', 'list.csv', '--email', 'Email', '--country', 'US'];
-  const quick = ['--batch-size', '10', '--concurrency', '1', '--poll-interval', '5', '--quiet'];
+  const quick = ['--batch-size', '10', '--concurrency', '1', '--poll-interval', '5'];
   const output = more.includes('-o') ? [] : ['-o', 'out.csv'];
   return runInProcess([...command, ...output, ...quick, ...more], inFolder(folder, service));
 }
@@ -97,7 +97,7 @@ describe('a header that is found', () => {
     expect(eventsOf(await verify(service), 'header_found')).toMatchObject(took);
     expect(eventsOf(await verify(service, '--dry-run'), 'header_found')).toMatchObject(took);
     const streamed = await runInProcess(
-      ['verify', '-', '--email', 'Email', '--country', 'US', '--poll-interval', '5', '--quiet'],
+      ['verify', '-', '--email', 'Email', '--country', 'US', '--poll-interval', '5'],
       { cwd: folder, env: connectTo(service), input: title + table },
     );
     expect(eventsOf(streamed, 'header_found')).toMatchObject([
@@ -136,7 +136,7 @@ describe('a .txt output', () => {
     await writeFile(join(folder, 'list.txt'), table.replaceAll(',', '\t'));
     const tabs = await verify(service, '-o', 'tabs.txt');
     expect(tabs.code, tabs.stderr).toBe(0);
-    const args = ['--email', 'Email', '--country', 'US', '--poll-interval', '5', '--quiet'];
+    const args = ['--email', 'Email', '--country', 'US', '--poll-interval', '5'];
     for (const output of ['out.txt', 'other.csv']) {
       const ended = await runInProcess(
         ['verify', 'list.txt', ...args, '-o', output],
