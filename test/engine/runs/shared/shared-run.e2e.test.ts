@@ -669,6 +669,54 @@ describe('run() with a store that many processes share', () => {
     ).rejects.toMatchObject({ code: 'state_mismatch' });
   });
 
+  it.each(['by one', 'by two', 'not, but given up'])(
+    'is paid once when the last process dies with four launches under way, and is gone on with %s',
+    async (way) => {
+      await serve();
+      const launch = async (uuid: string | undefined) =>
+        clientOf()
+          .launchBatch(uuid ?? '')
+          .catch((error: unknown) => error);
+      const killed = new Way();
+      let wakeUp = (): void => undefined;
+      const launches: string[] = [];
+      let second: Promise<unknown> | undefined;
+      // The first arrives before the process dies, the second when others look, the third later, the fourth never.
+      const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, async (request) => {
+        const [, method, uuid = ''] = /^(\w+) .v1.batch.([^/]+)$/.exec(request) ?? [];
+        if (method === 'GET' && uuid === launches[1] && !second) {
+          return { change: (body) => ((second = launch(uuid)), body) };
+        }
+        if (method !== 'POST' || launches.length === 4) return undefined;
+        launches.push(uuid);
+        if (launches.length === 1) await launch(uuid);
+        if (launches.length === 4) wakeUp = killed.close();
+        return new Promise(() => undefined);
+      });
+      const client = (): Client => openClient({ baseUrl, apiKey: 'a-key' });
+      const dying = { store: killed.store, client: client() };
+      const first = work({ ...dying, concurrency: 4 });
+      await expect.poll(() => launches.length).toBe(4);
+      leaptMs += leaseMs;
+      const isGivenUp = way === 'not, but given up';
+      if (isGivenUp) await abandonRun({ store: new Way().store, client: client() });
+      else {
+        const works = Array.from({ length: way === 'by two' ? 2 : 1 }, async () =>
+          work({ client: client() }),
+        );
+        await Promise.all(works);
+        expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+      }
+      await second;
+      expect(second).toBeDefined();
+      expect(await launch(launches[2])).toMatchObject(isGivenUp ? { status: 404 } : {});
+      wakeUp();
+      await dying.client.close();
+      await first.catch(() => undefined);
+      await expectPaidOnce(service, isGivenUp ? 10 : addresses);
+    },
+  );
+
   it('is given up when no process works on it any more, and leaves what was launched', async () => {
     await serve({ verifyDelayMs: 3_600_000 });
     const reports: string[] = [];
