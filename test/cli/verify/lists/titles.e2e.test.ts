@@ -136,7 +136,7 @@ describe('a .txt output', () => {
     await writeFile(join(folder, 'list.txt'), table.replaceAll(',', '\t'));
     const tabs = await verify(service, '-o', 'tabs.txt');
     expect(tabs.code, tabs.stderr).toBe(0);
-    const args = ['--email', 'Email', '--country', 'US', '--poll-interval', '5'];
+    const args = ['--email', 'Email', '--country', 'US', '--poll-interval', '5', '--quiet'];
     for (const output of ['out.txt', 'other.csv']) {
       const ended = await runInProcess(
         ['verify', 'list.txt', ...args, '-o', output],
