@@ -8,7 +8,7 @@ import { Client } from '../../../src/client/client.js';
 import { isSeenAtWork, lockDirectory } from '../../../src/engine/stores/directory/folders.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import type { Service } from '../../../src/service/index.js';
-import { withFolder, withService } from '../../service/with-service.js';
+import { expectPaidOnce, withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../harness/charges.js';
 import { connectTo } from '../harness/connect-to.js';
 import { countRequests } from '../harness/count-requests.js';
@@ -234,6 +234,7 @@ describe('a dry run beside an unfinished run', () => {
     const resumed = await paidBy([...kept, ...more]);
     expect(resumed).toMatchObject({ code, credits: code === 0 ? left : 0 });
     expect(codedOf(resumed, 'paid_since')).toMatchObject(since);
+    if (code === 0) await expectPaidOnce(service, 9);
     if (code !== 5) return;
     // The run that has taken its place has what was paid before it in its budget.
     const again = await dryRun([...kept, ...more]);
@@ -243,6 +244,7 @@ describe('a dry run beside an unfinished run', () => {
       enough_credits: null,
     });
     expect(await paidBy([...kept, '--max-credits', '7'])).toMatchObject({ code: 0, credits: 1 });
+    await expectPaidOnce(service, 9);
   });
 
   it('leaves out what another list has launched and not collected', async () => {

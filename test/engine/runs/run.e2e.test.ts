@@ -550,17 +550,3 @@ it('pays once and gives nothing up while the clock is set on and back by days', 
       expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(2 * 86_400_000);
   await expectPaidOnce(service, 6);
 });
-
-it('gives email and phone each its own budget', async () => {
-  const rows = Array.from({ length: 50 }, (_, id) =>
-    id < 5 ? `good${id}@sluice.test,+1213373425${id}` : `good${id}@sluice.test,`,
-  );
-  const input = ['email,phone', ...rows, ''].join('\n');
-  const both = { email: ['email'], phone: ['phone'], batchSize: 50 };
-  await expect(verify({ ...both, maxCredits: 10 }, input)).rejects.toMatchObject({
-    code: 'budget_exhausted',
-  });
-  expect(await paidAddresses(service)).toHaveLength(5);
-  await verify({ ...both, maxCredits: 50 }, input);
-  expect(await paidAddresses(service)).toHaveLength(55);
-});

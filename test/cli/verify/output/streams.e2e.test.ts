@@ -102,8 +102,7 @@ describe('standard input and output', () => {
 
   it.each([
     ['list.csv', 'csv', 'head'],
-    ['- < list.csv', 'csv', 'full'],
-    ['list.csv', 'jsonl', 'full'],
+    ['- < list.csv', 'jsonl', 'full'],
     ['list.csv', 'xlsx', 'head'],
     ['list.csv', 'parquet', 'full'],
   ] as const)(

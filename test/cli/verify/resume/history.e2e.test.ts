@@ -247,32 +247,6 @@ describe('what the run of another list has launched', () => {
     await expectPaidOnce(service, 50);
   });
 
-  it.each([
-    { options: [], code: 0, paid: 50 },
-    { options: ['--max-credits', '30'], code: 0, paid: 50 },
-    { options: ['--max-credits', '29'], code: 5, paid: 40 },
-    { options: ['--on-change', 'stop'], code: 2, paid: 40 },
-    { options: ['--max-credits', '10', '--on-change', 'carry'], code: 0, paid: 50 },
-  ])(
-    'a run that is resumed with $options learns it, and ends with $code',
-    async ({ options, code, paid }) => {
-      const { service } = await withService();
-      await twoLists();
-      // One at a time: the first two batches are the ones that are paid for.
-      const begun = await verify(service, '--max-credits', '20', '--concurrency', '1');
-      expect(begun.code, begun.stderr).toBe(5);
-      expect((await other(service)).code).toBe(0);
-      await expectPaidOnce(service, 40);
-      const resumed = await verify(service, ...options);
-      expect(resumed.code, resumed.stderr).toBe(code);
-      if (code !== 2) expect(found(resumed, 'paid_since')).toMatchObject([{ addresses: 10 }]);
-      await expectPaidOnce(service, paid);
-      if (code === 0) {
-        expect((await readFile(join(folder, 'out.csv'), 'utf8')).match(/,true,/g)).toHaveLength(40);
-      }
-    },
-  );
-
   it.each(['before', 'after'] as const)(
     'is paid once where a kill took the answer to its launch, reset %s it was done',
     async (when) => {

@@ -84,19 +84,6 @@ describe('--dry-run', () => {
     expect(eventsOf(part, 'error')).toMatchObject([{ code: 'budget_exhausted' }]);
     expect(await chargesOf(service)).toHaveLength(20);
   });
-
-  it('knows what the history saves, and what an unfinished run has launched', async () => {
-    const { service } = await withService();
-    const history = ['--history', 'history'];
-    expect((await verify(service, ...history, '--max-credits', '10')).code).toBe(5);
-    const ended = await verify(service, ...history, '--dry-run');
-    expect(eventsOf(ended, 'estimate')).toMatchObject([
-      { email: { addresses: 25, duplicates: 1, from_history: 10, credits: 15 } },
-    ]);
-    expect(eventsOf(ended, 'unfinished_run')).toMatchObject([
-      { state: 'out.csv.sluice', action: 'resume', paid: expect.stringMatching(/^10\b/) },
-    ]);
-  });
 });
 
 describe('an account with too few credits', () => {

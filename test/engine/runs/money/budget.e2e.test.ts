@@ -87,7 +87,7 @@ describe.each([
   ['a process of its own', alone, 1],
   ['processes that share it', together, 3],
 ])('the budget of a run of %s', (_, work, processes) => {
-  it.each([1, 4, 32])(
+  it.each([1, 32])(
     'is used as far as it goes where launches cost less than their addresses, %i at once',
     async (concurrency) => {
       await serve({ verifyDelayMs: 5 });

@@ -544,22 +544,6 @@ describe('run() with a store that many processes share', () => {
     expect(await paidAddresses(service)).toHaveLength(5);
   });
 
-  it('gives email and phone each its own budget', async () => {
-    await serve();
-    const rows = Array.from({ length: 10 }, (_, id) =>
-      id < 5 ? `good${id}@sluice.test,+1213373425${id}` : `good${id}@sluice.test,`,
-    );
-    await writeFile(join(folder, 'list.csv'), ['email,phone', ...rows, ''].join('\n'));
-    const both = { phone: ['phone'], batchSize: 10, concurrency: 1 };
-    await expect(work({ ...both, maxCredits: 5 })).rejects.toMatchObject({
-      code: 'budget_exhausted',
-    });
-    expect(await paidAddresses(service)).toHaveLength(5);
-    await work(both);
-    expect(new Set(await paidAddresses(service)).size).toBe(15);
-    expect(await paidAddresses(service)).toHaveLength(15);
-  });
-
   it('keeps why it stopped for both types, whichever process met which of the two budgets', async () => {
     await serve();
     const rows = Array.from(
