@@ -60,14 +60,19 @@ class ReportFile {
     }
   }
 
-  /** Removes an earlier run's file: if this run is killed, it must not seem to have written it. */
-  async remove(): Promise<void> {
+  /**
+   * Removes an earlier run's file: if this run is killed, it must not seem to have written it.
+   *
+   * @returns whether there was one
+   */
+  async remove(): Promise<boolean> {
     const { kind, realPath, existing } = await checkOutputPath(this.path);
-    if (kind === 'direct') return;
-    this.#mode = existing?.mode;
+    if (kind === 'direct') return false;
+    this.#mode = existing?.mode ?? this.#mode;
     await rm(realPath, { force: true }).catch((cause: unknown) => {
       throw new OutputError(`cannot remove ${this.path}: ${describeSystemError(cause)}`, { cause });
     });
+    return existing !== undefined;
   }
 
   /** Whether a run at work may have written it: another process that holds the lock writes this file almost last. */
@@ -138,6 +143,8 @@ export class RunReports {
   readonly #report: ReportFile | undefined;
   readonly #advice: AdviceOptions;
   readonly #openedMs = performance.now();
+  /** Whether there were some of an earlier run: then no process at work has removed them. */
+  #wereOld = false;
   /** Whether the summary function was called. */
   #isTaken = false;
   /** Figures from the rows; `undefined` when another process wrote them. */
@@ -181,6 +188,19 @@ export class RunReports {
   /** Removes those of an earlier run: if this one is killed, none of another night remain. @throws OutputError */
   async begin(): Promise<void> {
     for (const file of this.#files()) await file.remove();
+  }
+
+  /**
+   * The same before the run waits for anything. What another process may just have written is left, and the
+   * report of a shared run, which may be finished.
+   *
+   * @internal
+   */
+  async removeOld(): Promise<void> {
+    const files = this.#files().filter((file) => file !== this.#report || !this.#advice.isShared);
+    for (const file of files) {
+      if (!(await file.isFresh()) && (await file.remove())) this.#wereOld = true;
+    }
   }
 
   /** Exit code and next step of a finished run. */
@@ -287,7 +307,7 @@ export class RunReports {
     const fresh = await Promise.all(files.map(async (file) => file.isFresh()));
     if (fresh.includes(true)) return true;
     const existing = await Promise.all(files.map(async ({ path }) => exists(path)));
-    return isBegun && files.length > 0 && !existing.includes(true);
+    return isBegun && !this.#wereOld && files.length > 0 && !existing.includes(true);
   }
 
   /** Whether the report is by the process that wrote the rows: it knows more about them. */

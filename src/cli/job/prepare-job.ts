@@ -95,6 +95,7 @@ export async function prepareJob(
   const outputs = await findOutputs(from, to, { input, reports });
   const target = withEngine(await chooseTarget(options, input.env), input);
   await refuseUnmeant(target, to, input, run);
+  await reports.removeOld();
   refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, input);
   const { sink, maxUnknown } = await keepOutput(ends.sink, { from, to }, input);

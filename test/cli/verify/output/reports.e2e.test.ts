@@ -207,10 +207,15 @@ describe('a run that stops', () => {
     };
     expect(await refused()).toEqual({ exit_code: 0 });
     const past = new Date(Date.now() - 3_600_000);
-    for (const name of ['summary.json', 'report.html']) {
-      await utimes(join(folder, name), past, past);
-    }
+    const names = ['summary.json', 'report.html'];
+    for (const name of names) await utimes(join(folder, name), past, past);
     expect(await refused()).toMatchObject({ exit_code: 2, reason: 'state_locked' });
+    // A kill in the time that one waits for its turn leaves none of another night either.
+    for (const name of names) await utimes(join(folder, name), past, past);
+    const waiting = startSluice([...command, '--wait-lock', '60'], inFolder(folder, slow));
+    const left = () => names.filter((name) => existsSync(join(folder, name)));
+    await expect.poll(left).toEqual([]);
+    waiting.child.kill('SIGKILL');
     holder.child.kill('SIGTERM');
     await holder.ended;
   });
