@@ -133,7 +133,6 @@ export { driveBatches } from './engine/streams/drive-batches.js';
 export type { Parcel, SettledParcel } from './engine/streams/parcel.js';
 export { joinResults } from './engine/streams/join-results.js';
 export type { BatchEnding } from './engine/plan/result-join.js';
-export type { MatchedExport } from './engine/results/match-export.js';
 export { mergeExports, type SavedExport } from './engine/streams/merge-exports.js';
 export { StreamPlan } from './engine/streams/stream-plan.js';
 export type { Batch } from './engine/batches/batch.js';

@@ -5,7 +5,8 @@ import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import type { Notice, OnNotice } from '../../platform/text/notices.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
-import { checkOptions } from '../../platform/check-options.js';
+import { checkOptions, checkValue } from '../../platform/check-options.js';
+import { called } from '../../platform/option-kinds.js';
 import { type EndedBatch, isAtEnd, type BatchState, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, readLines } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
@@ -84,6 +85,8 @@ export class DriveBatches extends PatientDuplex {
       readonly keepsBatches?: boolean;
       readonly onNotice?: OnNotice | undefined;
       readonly inRun?: (work: () => void) => void;
+      /** Joins an export while it is read, in place of keeping it. */
+      readonly match?: (batch: Batch, open: ExportOpener) => Promise<MatchedExport>;
     },
     /** Records that survive the process. */
     notes?: LaunchNotes,
@@ -119,7 +122,7 @@ export class DriveBatches extends PatientDuplex {
             if (state.stage === 'launching') await notes?.note(batch, state.uuid);
             this.#note(progress);
           }),
-        collect: async (batch, open) => this.#collect(batch, open),
+        collect: async (batch, open) => this.#collect(batch, open, options.match),
         leave: (batch, state) => this.#leave(batch, state),
         freed: () => this.#freed(),
         onNotice: options.onNotice ?? warn,
@@ -254,14 +257,14 @@ export class DriveBatches extends PatientDuplex {
     this.#options.onBatch?.(progress);
   }
 
-  async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
-    const { collect } = this.#options;
-    const { results, tally } = collect
-      ? await collect(batch, open).then((matched) => ({
-          results: matched,
-          tally: tallyOf(matched),
-        }))
-      : await fetchExport(open, batch);
+  async #collect(
+    batch: Batch,
+    open: ExportOpener,
+    match?: (batch: Batch, open: ExportOpener) => Promise<MatchedExport>,
+  ): Promise<CollectedExport> {
+    const { results, tally } = match
+      ? await match(batch, open).then((results) => ({ results, tally: tallyOf(results) }))
+      : await fetchExport(open, batch, this.#options.collect);
     const keep = (): void => {
       this.#results.set(batchLabel(batch), results);
     };
@@ -276,12 +279,21 @@ function warn(given: Notice | string): void {
   process.emitWarning(given.message, { type: 'SluiceWarning', code });
 }
 
-/** Fetches a whole export into memory: only keys are examined; records are read when they are joined. */
+/**
+ * Fetches a whole export: only keys are examined; records are read when they are joined.
+ *
+ * @param collect keeps it. @default in memory, while it is examined
+ */
 export async function fetchExport(
   open: ExportOpener,
   batch: Batch,
+  collect?: DriveBatchesOptions['collect'],
 ): Promise<{ readonly results: ExportOpener; readonly tally: Omit<CollectedExport, 'keep'> }> {
-  const { type, country } = batch.group;
+  if (collect) {
+    const results = await collect(batch, open);
+    checkValue('what collect() resolves with', results, called);
+    return { results, tally: await tallyExport(await results(), batch) };
+  }
   const kept: Uint8Array[] = [];
   async function* keep(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
@@ -289,6 +301,15 @@ export async function fetchExport(
       yield chunk;
     }
   }
+  const tally = await tallyExport(keep(await open()), batch);
+  return { results: async () => replay(kept), tally };
+}
+
+async function tallyExport(
+  body: AsyncIterable<Uint8Array>,
+  batch: Batch,
+): Promise<Omit<CollectedExport, 'keep'>> {
+  const { type, country } = batch.group;
   const lines = new Set<string>();
   for await (const line of readLines(batch)) {
     for (const key of exportKeyCandidates(type, line, country)) lines.add(key);
@@ -297,7 +318,7 @@ export async function fetchExport(
   /** By the key as it is exported: the first outcome. */
   const outcomes = new Map<string, number>();
   const conflicting = new Set<string>();
-  const { unwanted, fault } = await readExport(keep(await open()), {
+  const { unwanted, fault } = await readExport(body, {
     type,
     outcomes: new OutcomeTable(),
     isWanted: (key) => exportKeyCandidates(type, key, country).some((known) => lines.has(known)),
@@ -309,13 +330,12 @@ export async function fetchExport(
       }
     },
   });
-  const tally = {
+  return {
     named: Math.min(named.size, batch.addresses),
     strangers: unwanted,
     conflicting: conflicting.size,
     fault,
   };
-  return { results: async () => replay(kept), tally };
 }
 
 async function* replay(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {

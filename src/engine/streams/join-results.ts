@@ -3,6 +3,7 @@ import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { JoinedRows } from '../../lists/rows/sink.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { ContractError } from '../../platform/errors/service-errors.js';
+import { faultOfExport } from '../../platform/text/notices.js';
 import type { Batch } from '../batches/batch.js';
 import { askingsForFew, checkExport, tallyOf } from '../batches/export-check.js';
 import type { Outcome } from '../results/outcome-table.js';
@@ -179,15 +180,21 @@ class JoinResults extends PatientDuplex {
 
   /** Checks that a saved export is the batch's: rows at other times make other batches. @throws ContractError */
   async #heldToBatch({ batch, ending }: SettledParcel): Promise<BatchEnding> {
-    if ('failure' in ending || typeof ending.results !== 'function') return ending;
-    if (isCompared(ending.results, batch)) return ending;
+    if ('failure' in ending || isCompared(ending.results, batch)) return ending;
+    if (typeof ending.results !== 'function') {
+      const why = `the results of batch ${batch.id} are not its own: pass each parcel on as it came`;
+      throw new ConfigurationError(why, misuse);
+    }
     const results = await this.#plan.plan.join.match(batch, ending.results);
     const tally = { ...tallyOf(results), counted: null };
     const { doubt, exported } = await checkExport(batch, tally, askingsForFew - 1);
     const { strangers, missing = 0 } = exported;
     if (!doubt && (strangers === 0 || missing === 0)) return { results };
+    const hint = tally.fault
+      ? faultOfExport(tally.fault)
+      : 'mergeExports() puts exports back onto rows by address';
     throw new ContractError(
-      `what came as the export of batch ${batch.id} is not that: it lacks ${missing} of ${batch.addresses} addresses, and has ${strangers} others; mergeExports() puts exports back onto rows by address`,
+      `what came as the export of batch ${batch.id} is not that: it lacks ${missing} of ${batch.addresses} addresses, and has ${strangers} others; ${hint}`,
       { operation: 'exportBatch' },
     );
   }

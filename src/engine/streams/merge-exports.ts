@@ -8,6 +8,7 @@ import {
   someRows,
 } from '../../lists/rows/sources/rows-source.js';
 import { ContractError } from '../../platform/errors/service-errors.js';
+import { faultOfExport } from '../../platform/text/notices.js';
 import { refuseReading } from '../../platform/files/disk-errors.js';
 import {
   checkOptions,
@@ -20,6 +21,7 @@ import type { Batch } from '../batches/batch.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import { columnShape, countryShape } from '../driver/driver-options.js';
 import type { CountryOptions } from '../plan/plan.js';
+import type { ExportFault } from '../results/export-parser.js';
 import type { MatchedExport } from '../results/match-export.js';
 import { StagedOutcomes } from '../results/staged-outcomes.js';
 import type { AddedField } from '../columns/added-fields.js';
@@ -48,7 +50,7 @@ interface MergeSettings extends ColumnOptions, CountryOptions {
 const mergeShape: OptionShape<MergeSettings> = { ...columnShape, ...countryShape, signal };
 
 const someExports: Wanted = {
-  what: 'an array of paths, such as ["export.json"], or of functions that open an export',
+  what: 'an array of paths, such as ["export.json"], or of functions that open an export (rows come before it)',
   isRight: (value) =>
     isRows(value) &&
     (!Array.isArray(value) ||
@@ -158,7 +160,7 @@ async function settleAll(
     place += 1;
     const name = typeof saved === 'string' ? saved : `export ${place}`;
     let hasRecords = false;
-    let hasOthers = false;
+    let fault: ExportFault | undefined;
     let type: VerificationType | undefined;
     for (const [group, outcomes] of found) {
       // All records of an export have one type.
@@ -167,11 +169,11 @@ async function settleAll(
       const matched = await read(name, saved, async (open) => plan.join.match(group, open));
       if (matched.numbers.length > 0) type = group.group.type;
       hasRecords ||= matched.records > 0;
-      hasOthers ||= matched.others > 0;
+      fault = matched.fault ?? fault;
       matched.numbers.forEach((number, at) => outcomes.replace(number, matched.outcomes[at]));
     }
-    if (hasOthers && !hasRecords) {
-      throw new ContractError(`${name} is not an export: it has no record`, {
+    if (fault !== undefined && !hasRecords) {
+      throw new ContractError(`${name} is not an export: ${faultOfExport(fault)}`, {
         operation: 'exportBatch',
       });
     }

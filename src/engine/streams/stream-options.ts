@@ -24,7 +24,6 @@ import {
 import type { CountryChoice, CountryOptions } from '../plan/plan.js';
 import type { ResultHistory } from '../plan/result-cache.js';
 import type { ExportOpener } from '../plan/result-join.js';
-import type { MatchedExport } from '../results/match-export.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import type {
   PhoneColumn,
@@ -92,8 +91,11 @@ export interface DriveBatchesOptions extends DriveSettings {
    * @default nothing is called
    */
   readonly onLeftBehind?: ((names: readonly string[], isConfirmed?: boolean) => void) | undefined;
-  /** Fetches the results of a finished batch. @default keeps the export's bytes in memory */
-  readonly collect?: ((batch: Batch, open: ExportOpener) => Promise<MatchedExport>) | undefined;
+  /**
+   * Keeps the export of a finished batch, and resolves with a function that opens what was kept.
+   * @default keeps its bytes in memory
+   */
+  readonly collect?: ((batch: Batch, open: ExportOpener) => Promise<ExportOpener>) | undefined;
 }
 
 /** Progress of `verify()`: rows in and out so far, and the stages of batches. */

@@ -166,7 +166,7 @@ export class Verify extends PatientDuplex {
           onBatch?.(progress);
           onProgress?.(batchStage(progress));
         },
-        collect: async (batch, open) => plan.plan.join.match(batch, open),
+        match: async (batch, open) => plan.plan.join.match(batch, open),
       },
       this.#notes,
     );

@@ -175,7 +175,7 @@ export const notices = {
     },
     variants: [{ fault: 'addresses' }, { fault: 'json' }],
     sentence: ({ batch, fault }) =>
-      `batch ${batch}: its export is asked for again, because ${exportFaults[fault] ?? `a record has no true or false in '${fault}', so it counts as none`}`,
+      `batch ${batch}: its export is asked for again, because ${faultOfExport(fault)}`,
   }),
 
   // What earlier runs have left
@@ -283,8 +283,13 @@ export function noticeOf(given: Notice | string): Notice {
   return typeof given === 'string' ? { code: null, fields: {}, message: given } : given;
 }
 
+/** Why an export counts for nothing, as words after "because". */
+export function faultOfExport(fault: string): string {
+  return exportFaults[fault] ?? `a record has no true or false in '${fault}', so it counts as none`;
+}
+
 const exportFaults: Readonly<Record<string, string>> = {
-  addresses: 'it has no record with an address of the batch as its key',
+  addresses: 'it has no record under an address as its key',
   json: 'it is not a whole JSON object with addresses as its keys',
 };
 

@@ -9,6 +9,7 @@ import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chu
 import type { JoinedRows } from '../../../src/lists/rows/sink.js';
 import { driveBatches } from '../../../src/engine/streams/drive-batches.js';
 import type { Parcel, SettledParcel } from '../../../src/engine/streams/parcel.js';
+import type { DriveBatchesOptions } from '../../../src/engine/streams/stream-options.js';
 import {
   joinChunks,
   joinResults,
@@ -351,6 +352,18 @@ describe('joinResults() alone', () => {
     expect(await caught(work)).toMatchObject({ code: 'broken_contract' });
   });
 
+  test('refuses results that are not the ones of their batch, and no export either', async () => {
+    const plan = new StreamPlan(options);
+    const results = { numbers: new Uint32Array(1), outcomes: new Uint32Array(1) };
+    const work = pipeline(
+      Readable.from([numberedRow(0)]),
+      rowsToBatches(plan),
+      fromKept(() => ({ results })),
+      joinResults(plan).resume(),
+    );
+    expect(await caught(work)).toMatchObject({ code: 'invalid_option', option: 'plan' });
+  });
+
   test.each([
     ['joinResults', () => joinResults(new StreamPlan(options))],
     ['driveBatches', () => driveBatches({ client: new RecordService() })],
@@ -492,14 +505,23 @@ describe('joinResults() alone', () => {
   });
 });
 
-test('the three together do what verify() does', async () => {
+test.each<[string, DriveBatchesOptions['collect']]>([
+  ['in memory', undefined],
+  [
+    'by collect()',
+    async (_batch, open) => {
+      const kept = await buffer(Readable.from(await open()));
+      return async () => Readable.from([kept]);
+    },
+  ],
+])('the three together do what verify() does, with exports kept %s', async (_, collect) => {
   const client = new RecordService();
   const plan = new StreamPlan({ ...options, batchSize: 30, maxWaitingRows: 100 });
   const rows: Row[] = [];
   await pipeline(
     Readable.from(countRows(1000, numberedRow).rows),
     rowsToBatches(plan),
-    driveBatches({ client, pollIntervalMs: 0 }),
+    driveBatches({ client, pollIntervalMs: 0, collect }),
     joinResults(plan),
     async (joined) => {
       for await (const row of joined as AsyncIterable<Row>) rows.push(row);
