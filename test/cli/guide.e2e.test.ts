@@ -445,10 +445,12 @@ describe('a history beside the list', () => {
       runInProcess(['verify', list, '--country', 'US'], { cwd: folder, env });
     const tonight = await propose('all_2026-11-29.csv');
     expect(commandIn(tonight.stderr)).toMatch(/ --history all_2026-11-28\.history$/);
-    expect(eventsOf(tonight, 'proposed_history')).toMatchObject([{ known: 5, of: 6 }]);
+    expect(eventsOf(tonight, 'proposed_history')).toMatchObject([
+      { known: 5, of: 6, is_other: true },
+    ]);
     const fresh = await propose('new.csv');
     expect(eventsOf(fresh, 'proposed_history')).toMatchObject([
-      { history: 'new.history', known: 0 },
+      { history: 'new.history', known: 0, is_other: false },
     ]);
     // The nights of the examples go on with the history of contacts.csv.
     for (const job of ['nightly.sh', 'systemd/sluice-verify.service', 'github/verify.yml']) {

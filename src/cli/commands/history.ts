@@ -101,18 +101,18 @@ async function outputOf(
 function statsText(stats: HistoryStats, isJson: boolean): string {
   if (isJson) return jsonText(stats);
   const { verdicts, saved } = stats;
-  const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
+  const counts = Object.entries(verdicts).map(([verdict, count]) => `${grouped(count)} ${verdict}`);
   return textTable([
     ['history', stats.path],
     ['service', stats.service],
-    ['addresses', `${stats.addresses} (${counts.join(', ')})`],
+    ['addresses', `${grouped(stats.addresses)} (${counts.join(', ')})`],
     [
       'usable',
       stats.usable < stats.addresses
-        ? `${stats.usable}: the others are too old`
-        : `${stats.usable}`,
+        ? `${grouped(stats.usable)}: the others are too old`
+        : grouped(stats.usable),
     ],
-    ['batches', `${stats.batches}`],
+    ['batches', grouped(stats.batches)],
     [
       'saved',
       `${counted(saved.email + saved.phone, 'address')} not paid for again, in ${counted(saved.runs, 'finished run')}`,

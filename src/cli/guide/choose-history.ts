@@ -80,7 +80,14 @@ export async function chooseHistory(
   const used = isUsed ? best : undefined;
   const history = used?.history ?? beside.history;
   const known = used ? knownTo(used.counted) : 0;
-  messages.push(message('proposed_history', { history, known, of: addressesOf(counted) }));
+  messages.push(
+    message('proposed_history', {
+      history,
+      known,
+      of: addressesOf(counted),
+      is_other: history !== beside.history,
+    }),
+  );
   const { balance } = counted.estimate;
   return {
     added: [['history', history]],

@@ -223,12 +223,12 @@ export const catalogue = {
       column: 'tels',
       title: 'tels',
       type: 'phone',
-      cells: 3,
-      of: 20,
+      cells: 1003,
+      of: 1246,
       examples: ['030 12345, 030 67890'],
     },
     sentence: ({ column, title, type, cells, of, examples }) =>
-      `column ${columnName(column, title)}: ${cells} of ${of} cells ${cells === 1 ? 'holds' : 'hold'} several ${type === 'email' ? 'email addresses' : 'phone numbers'}${shownCells(examples)}; --split-cells writes a row for each`,
+      `column ${columnName(column, title)}: ${grouped(cells)} of ${grouped(of)} cells ${cells === 1 ? 'holds' : 'hold'} several ${type === 'email' ? 'email addresses' : 'phone numbers'}${shownCells(examples)}; --split-cells writes a row for each`,
   }),
   found_country: notice({
     when: 'The options that say the country of each address; null where none is known.',
@@ -259,11 +259,11 @@ export const catalogue = {
       `output: ${output}${exists ? ' (exists, will be replaced)' : ''}${database === null ? '' : `; or add the results to the table: -o ${shellQuote(database)} --into TABLE --key COLUMN`}`,
   }),
   proposed_history: notice({
-    when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those beside the output or the list, the one with most is taken.',
-    example: { history: 'list.history', known: 600, of: 640 },
-    variants: [{ known: 0 }],
-    sentence: ({ history, known, of }) =>
-      `history: ${history} (${known > 0 ? `it knows ${grouped(known)} of ${counted(of, 'address')}` : 'what it keeps, later runs do not pay for again'})`,
+    when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those beside the output or the list, the one with most is taken. `is_other`: it is named for another list.',
+    example: { history: 'list.history', known: 600, of: 640, is_other: false },
+    variants: [{ known: 0 }, { history: 'crm.history', is_other: true }],
+    sentence: ({ history, known, of, is_other: isOther }) =>
+      `history: ${history} (${isOther ? 'of another list; ' : ''}${known > 0 ? `it knows ${grouped(known)} of ${counted(of, 'address')}` : 'what it keeps, later runs do not pay for again'})`,
   }),
   history_not_counted: notice({
     when: 'What a history beside the output or the list knows cannot be counted.',
@@ -370,14 +370,16 @@ export const catalogue = {
         return `column ${name}: ${misread ? misreadNumbersSentence(misread, { column, foreign }) : ''}`;
       if (doubt === 'paid_abroad' && inHistory) {
         const { known, addresses, country: other } = inHistory;
-        return `column ${name}: the history has results of ${known} of the first ${counted(addresses, 'address')} for ${other}, and of none for the country of this run: all are paid for again; to use its results, name --country ${other}`;
+        return `column ${name}: the history has results of ${grouped(known)} of the first ${counted(addresses, 'address')} for ${other}, and of none for the country of this run: all are paid for again; to use its results, name --country ${other}`;
       }
       const kinds = ['email addresses', 'phone numbers'];
       const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
       const found =
-        others > 0 ? `, and ${others} ${others === 1 ? 'looks' : 'look'} like ${other}` : '';
+        others > 0
+          ? `, and ${grouped(others)} ${others === 1 ? 'looks' : 'look'} like ${other}`
+          : '';
       const question = ambiguous === 0 && !foreign ? '; is it the right column?' : '';
-      return `column ${name}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not look like ${kind}${found}${question}`;
+      return `column ${name}: ${grouped(malformed)} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not look like ${kind}${found}${question}`;
     },
   }),
   hidden_results: info({
@@ -643,14 +645,15 @@ export const catalogue = {
     example: { input: 'list.csv', unit: 'line', count: 2, first: undefined as number | undefined },
     variants: [{ input: 'list.xlsx', unit: 'row', first: 83 }],
     sentence({ input, unit, count, first }) {
-      const from = first === undefined ? '' : ` (row ${first}${count > 1 ? ' and below' : ''})`;
+      const from =
+        first === undefined ? '' : ` (row ${grouped(first)}${count > 1 ? ' and below' : ''})`;
       const left =
         first === undefined
           ? `, and only an output of all rows in the same format has ${count === 1 ? 'it' : 'them'}`
           : `, and ${areOrIs(count)} not in the output`;
       return count === 1
         ? `${input}: the last ${unit}${from} is read as a footer, not as a row${left}; --skip-footer 1 confirms this, --skip-footer 0 reads it as a row`
-        : `${input}: the last ${count} ${unit}s${from} are read as a footer, not as rows${left}; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`;
+        : `${input}: the last ${counted(count, unit)}${from} are read as a footer, not as rows${left}; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`;
     },
   }),
   reading: info({
@@ -748,12 +751,12 @@ export const catalogue = {
   progress: info({
     when: 'How far it is, every minute at most. A log has the events of batches.',
     example: {
-      batches_done: 1,
-      batches: orNull(4),
+      batches_done: 1000,
+      batches: orNull(4000),
       after: '1 min, about 3 min left',
     },
     sentence: ({ batches_done: done, batches, after }) =>
-      `${done}${batches === null ? '' : ` of ${batches}`} batches done after ${after}`,
+      `${grouped(done)}${batches === null ? '' : ` of ${grouped(batches)}`} batches done after ${after}`,
   }),
   worker_ended: warning({
     when: 'A process of `--workers` has ended before the run.',

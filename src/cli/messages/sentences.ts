@@ -235,7 +235,8 @@ function describeGroups(groups: TypeEstimate['groups']): string {
   const largestFirst = groups.toSorted((one, other) => other.addresses - one.addresses);
   const shown = groups.length > mostGroups + 1 ? largestFirst.slice(0, mostGroups) : groups;
   const named = shown.map(
-    ({ country, addresses, batches }) => `${country} ${batches} (${counted(addresses, 'address')})`,
+    ({ country, addresses, batches }) =>
+      `${country} ${grouped(batches)} (${counted(addresses, 'address')})`,
   );
   const others = largestFirst.slice(shown.length);
   if (others.length > 0) {

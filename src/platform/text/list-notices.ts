@@ -80,7 +80,7 @@ export const inputNotices = {
     example: { input: 'list.xlsx', formulas: 12 },
     variants: [{ formulas: 1 }],
     sentence: ({ input, formulas }) =>
-      `${input}: ${formulas === 1 ? '1 formula was' : `${formulas} formulas were`} never calculated, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty or 0 here: open the workbook in a spreadsheet program, save it there, and run again`,
+      `${input}: ${formulas === 1 ? '1 formula was' : `${counted(formulas, 'formula')} were`} never calculated, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty or 0 here: open the workbook in a spreadsheet program, save it there, and run again`,
   }),
   split_rows: define({
     when: '`--split-cells` made several rows of one. `type`: of the split cells; `null` for both.',

@@ -43,8 +43,8 @@ export const runSentences = {
   status_underway: define({
     when: 'Batches are planned, and the output is not written. `launching`: whose launch a process awaits; `in_doubt`: whose launch had no answer.',
     example: {
-      done: 6,
-      batches: 18,
+      done: 1006,
+      batches: 2018,
       verifying: 2,
       verified: 0,
       launching: 0,
@@ -59,11 +59,11 @@ export const runSentences = {
     ],
     sentence: ({ done, batches, verifying, verified, launching, in_doubt: inDoubt, ...cost }) =>
       [
-        `${done} of ${counted(batches, 'batch')} done`,
-        ...(verifying > 0 ? [`${verifying} being verified`] : []),
-        ...(verified > 0 ? [`${verified} verified, results to be fetched`] : []),
-        ...(launching > 0 ? [`${launching} being launched`] : []),
-        ...(inDoubt > 0 ? [`${inDoubt} without an answer to the launch`] : []),
+        `${grouped(done)} of ${counted(batches, 'batch')} done`,
+        ...(verifying > 0 ? [`${grouped(verifying)} being verified`] : []),
+        ...(verified > 0 ? [`${grouped(verified)} verified, results to be fetched`] : []),
+        ...(launching > 0 ? [`${grouped(launching)} being launched`] : []),
+        ...(inDoubt > 0 ? [`${grouped(inDoubt)} without an answer to the launch`] : []),
         paidWords(cost),
       ].join(', '),
   }),

@@ -147,7 +147,7 @@ async function planAll(
 
 function tooManyRows(most: number): ConfigurationError {
   return new ConfigurationError(
-    `the input has more than the ${most} rows that the output can hold: choose another format for it`,
+    `the input has more than the ${counted(most, 'row')} that the output can hold: choose another format for it`,
     { fault: 'too_large' },
   );
 }
