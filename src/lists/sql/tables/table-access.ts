@@ -34,8 +34,11 @@ export interface TableAddress {
 const killedMs = 2000;
 const claimPauseMs = 250;
 
-/** Marks a name that runs with a key claim; no table's name has it in a file's name. */
-const withKey = '+key';
+/**
+ * Mark the names that runs with a key claim, each another one: the first may stop before it has made the table.
+ * No table's name has them in a file's name.
+ */
+const withKey = ['+key', '+key2', '+key3', '+key4'];
 
 function atOnce(patience: LockWait | undefined): LockWait | undefined {
   return patience && { ...patience, waitLockMs: 0 };
@@ -102,18 +105,23 @@ export class TableAccess<Database extends Connection> {
     };
     if (!hasKey) return this.#holdBesideKeys(patience);
     if (await this.use('look', check, exists)) return nothing;
-    const release = await this.claim(atOnce(patience), withKey).catch((error: unknown) => {
-      if (isSluiceError(error, 'state_locked')) return undefined;
-      throw error;
-    });
-    if (!release) return nothing;
-    try {
-      await this.#waitFor(patience, '');
-    } catch (error) {
-      await release();
-      throw error;
+    for (const [others, part] of withKey.entries()) {
+      const release = await this.claim(atOnce(patience), part, 0).catch((error: unknown) => {
+        if (isSluiceError(error, 'state_locked')) return undefined;
+        throw error;
+      });
+      if (!release) continue;
+      // None without a key is there beside another with one.
+      if (others > 0) return release;
+      try {
+        await this.#waitFor(patience, '');
+      } catch (error) {
+        await release();
+        throw error;
+      }
+      return release;
     }
-    return release;
+    return nothing;
   }
 
   /** Waits for runs with a key without the claim that they end with, which would keep both waiting. */
@@ -121,14 +129,14 @@ export class TableAccess<Database extends Connection> {
     for (;;) {
       const release = await this.claim(patience);
       try {
-        await this.#waitFor(atOnce(patience), withKey);
+        for (const part of withKey) await this.#waitFor(atOnce(patience), part);
         return release;
       } catch (error) {
         await release();
         const canWait = (patience?.waitLockMs ?? 0) > 0 && isSluiceError(error, 'state_locked');
         if (!canWait) throw error;
       }
-      await this.#waitFor(patience, withKey);
+      for (const part of withKey) await this.#waitFor(patience, part);
     }
   }
 
@@ -138,7 +146,11 @@ export class TableAccess<Database extends Connection> {
   }
 
   /** Lets nobody else make the table until the returned function is called. */
-  async claim(patience?: LockWait, part = ''): Promise<() => Promise<void>> {
+  async claim(
+    patience?: LockWait,
+    part = '',
+    leastWaitMs = killedMs,
+  ): Promise<() => Promise<void>> {
     const { dialect, name } = this;
     const file = dialect.fileOf?.(this.#address.url);
     if (file !== undefined) {
@@ -163,7 +175,7 @@ export class TableAccess<Database extends Connection> {
         return connection;
       });
     };
-    let connection = await take(Math.max(waitLockMs, killedMs));
+    let connection = await take(Math.max(waitLockMs, leastWaitMs));
     const released = new AbortController();
     const keep = async (): Promise<void> => {
       for (;;) {

@@ -368,6 +368,19 @@ export function describeTable({
 }
 
 function describeMakers(open: Database['open']): void {
+  test('is left to all runs with a key by one without, whichever of them ends first', async () => {
+    const place = await open();
+    const [first, second] = [place.sink({ key: 'id' }), place.sink({ key: 'id' })];
+    const release = await first.hold?.();
+    const releaseOther = await second.hold?.();
+    await release?.();
+    await expect(place.sink().hold?.()).rejects.toMatchObject({ code: 'state_locked' });
+    await releaseOther?.();
+    await (
+      await place.sink().hold?.()
+    )?.();
+  });
+
   test('with a key is made by one of two runs, and the other goes on with it', async () => {
     const place = await open();
     const [rehearsed, opened, awaited] = [promiseOf(), promiseOf(), promiseOf()];
