@@ -135,7 +135,8 @@ export function checkValue(
   { what, isRight, methods = [] }: Wanted,
 ): void {
   if (isRight(value)) return;
-  const missing = isObject(value) && methods.find((method) => !hasMethod(value, method));
+  const isOther = isObject(value) && !(value instanceof Promise);
+  const missing = isOther && methods.find((method) => !hasMethod(value, method));
   const lack = missing ? ` without ${missing}()` : '';
   throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}${lack}`, {
     option: path,

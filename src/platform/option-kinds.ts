@@ -113,7 +113,10 @@ export function recordOf(what: string, { isRight }: Wanted): Wanted {
 }
 
 /** An object of this library, or the caller's own with the same methods. */
-export function withMethods(what: string, ...methods: readonly string[]): Wanted {
+export function withMethods(
+  what: string,
+  ...methods: readonly string[]
+): Wanted & { readonly methods: readonly string[] } {
   return {
     what,
     methods,

@@ -148,7 +148,7 @@ const shape: OptionShape<ServiceOptions> = {
   maxConnections: between(1, 1_000_000),
   requestTimeoutMs: between(1, maxDelayMs),
   engine: record,
-  faults: record,
+  faults: { ...record, what: 'an object such as { faults: [{ operation, what }] }' },
   clock,
   variants: record,
   onError: called,

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseApiKey } from '../../src/client/api-key.js';
-import { Client } from '../../src/client/client.js';
 import { parseBaseUrl } from '../../src/client/client-options.js';
 import { ConfigurationError } from '../../src/platform/errors/errors.js';
 
@@ -34,13 +33,6 @@ test('a key is printed by nothing', () => {
 test('a key is taken out of any text, wherever it stands', () => {
   const key = parseApiKey('a$&key');
   expect(key.redact('no a$&key and a$&keya$&key')).toBe('no [key] and [key][key]');
-});
-
-test('a double, and a server of its own, are no options: the error says what to give', () => {
-  const server = { baseUrl: 'http://127.0.0.1:1', apiKey: 'k', requests: [], close: () => {} };
-  expect(() => new Client(server)).toThrow(/new Client\(\{ baseUrl, apiKey \}\)/);
-  const double = { uploadBatch: async () => ({ status: 'ok' }) };
-  expect(() => new Client(double as never)).toThrow(/the option client/);
 });
 
 describe('a base URL', () => {

@@ -50,6 +50,15 @@ const upload = {
   file: { sizeBytes: 0, open: () => [] },
 };
 
+const method = async () => ({});
+const double = {
+  uploadBatch: method,
+  prepareBatch: method,
+  batchStatus: method,
+  launchBatch: method,
+  exportBatch: method,
+};
+
 const cases: readonly [string, () => unknown, RegExp][] = [
   ['verify', () => verify(any({ email: [3] })), /\["email"\].*\[3\]/],
   ['verify', () => verify(any({ settings: { target_audience: 99 } })), /\b23\b.*\bnull\b.*\b99/],
@@ -76,6 +85,10 @@ const cases: readonly [string, () => unknown, RegExp][] = [
   ['StreamPlan', () => new StreamPlan(any({ maxWaitMs: NaN })), /\bmaxWaitMs.*0.*NaN/],
   ['StreamPlan', () => new StreamPlan(any({ client: 1 })), /\bclient.*driveBatches.*1/],
   ['driveBatches', () => driveBatches(any({ client: {} })), /\bclient/],
+  ['verify', () => verify(any({ client: Promise.resolve(client) })), /\bawait it first$/],
+  ['run', async () => run(any({ client: double })), /\bkeyFingerprint\(\)/],
+  ['Client', () => new Client(any(double)), /\bthe option client\b/],
+  ['Client', () => new Client(any({ baseUrl, requests: [] })), /\{ baseUrl, apiKey \}/],
   ['driveBatches', () => driveBatches(any({ onBatch: true })), /\bonBatch/],
   [
     'verify',

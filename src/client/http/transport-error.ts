@@ -16,8 +16,9 @@ interface FailedRequest {
 const handshakeCode =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERROR_IN_CERT)|^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/;
 
-/** Errors of a dispatcher about its own state or the request's form. */
-const misuseCode = /^UND_ERR_(?:INVALID_ARG|DESTROYED|CLOSED|NOT_SUPPORTED)$/;
+/** Errors of a dispatcher about its own state or the request's form, or of a mock that has no answer. */
+const misuseCode =
+  /^UND_(?:ERR_(?:INVALID_ARG|DESTROYED|CLOSED|NOT_SUPPORTED)|MOCK_ERR_MOCK_NOT_MATCHED)$/;
 
 /** A proxy that refuses the tunnel with 4xx (credentials, rules) will do so again. */
 const proxyRefusal = /Proxy response \(4\d\d\)/;

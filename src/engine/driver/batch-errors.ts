@@ -117,7 +117,9 @@ export function givenUpError(
 ): DeadlineError {
   const what = givenUp[stage] ?? 'what it needs';
   const bound = forMs === undefined ? 'too often' : `for ${duration(forMs / 1000)}`;
-  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}${latest(trouble)}`, {
+  const isUnlisted = trouble === undefined && stage === 'uploading';
+  const why = isUnlisted ? ': no batch in the list has this name' : latest(trouble);
+  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}${why}`, {
     code: 'service_unavailable',
     cause: trouble,
   });

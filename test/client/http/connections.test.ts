@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect } from 'node:net';
-import { Agent } from 'undici';
+import { Agent, MockAgent } from 'undici';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDispatcher } from '../../../src/client/http/connections.js';
 import { ConfigurationError } from '../../../src/platform/errors/errors.js';
@@ -23,6 +23,18 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.unstubAllEnvs();
+});
+
+test('a mock that has no answer for a request is not asked again', async () => {
+  const dispatcher = new MockAgent();
+  dispatcher.disableNetConnect();
+  const client = createTestClient('https://verify.example.com', { dispatcher });
+  const path = '/v1/account/credits';
+  const balance = { email_credit: 1, phone_credit: 2 };
+  dispatcher.get('https://verify.example.com').intercept({ path }).reply(200, balance);
+  expect(await client.credits()).toMatchObject(balance);
+  expect(await caught(client.credits())).toMatchObject({ retryable: false });
+  await dispatcher.close();
 });
 
 /** A proxy that leads its tunnels to servers or refuses them with a status, the last given for good. */

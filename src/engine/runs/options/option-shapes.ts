@@ -113,6 +113,9 @@ const anotherRun = {
   store: () => `another run, or another list, has another name there (${optionName('run')})`,
 };
 
+/** A double is for streams. */
+const aRunClient = withMethods('a Client', ...aClient.methods, 'keyFingerprint');
+
 export const runShape = {
   ...listShape,
   history: {
@@ -123,8 +126,9 @@ export const runShape = {
     },
   },
   client: required({
+    ...aRunClient,
     what: 'a Client, or a function that makes one',
-    isRight: (value) => called.isRight(value) || aClient.isRight(value),
+    isRight: (value) => called.isRight(value) || aRunClient.isRight(value),
   }),
   stateDir: aFolder,
   store: aStore,
