@@ -1,7 +1,8 @@
 /* `sluice/service`: the local service, an implementation of the specification over real HTTP. */
 
 export { createService, type Service } from './create-service.js';
-export type { ServiceOptions, ServiceVariants } from './service-options.js';
+export type { ServiceOptions } from './service-options.js';
+export type { ServiceVariants } from './variants.js';
 export type { LedgerEntry } from './operations/credits.js';
 
 // Verification by the network

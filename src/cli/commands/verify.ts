@@ -9,14 +9,8 @@ import { showLocation } from '../../lists/location.js';
 import { isInteractive, terminal } from '../terminal/ask-person.js';
 import { chooseTarget } from '../connect.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
-import {
-  dryRun,
-  estimateJob,
-  type EstimatedJob,
-  runDurably,
-  runShared,
-  stream,
-} from '../job/run-job.js';
+import { runDurably, runShared, stream } from '../job/run-job.js';
+import { dryRun, estimateJob, type EstimatedJob } from '../job/estimate-job.js';
 import {
   asWritten,
   filesAmong,

@@ -5,7 +5,7 @@ import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, type ParsedOptions, programName } from '../command.js';
 import { placed, standard } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
-import type { EstimatedJob } from '../job/run-job.js';
+import type { EstimatedJob } from '../job/estimate-job.js';
 import { message } from '../messages/catalogue.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { ask, mostTries, type Person } from '../terminal/ask-person.js';

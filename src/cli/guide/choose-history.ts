@@ -14,7 +14,7 @@ import {
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import type { EstimatedJob } from '../job/run-job.js';
+import type { EstimatedJob } from '../job/estimate-job.js';
 import { errorText } from '../messages/describe-error.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';

@@ -3,7 +3,7 @@ import type { CommandInput } from '../command.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import { asWritten, locationOf } from '../endpoints/locations.js';
 import { findOtherRuns } from '../job/paid-again.js';
-import type { EstimatedJob } from '../job/run-job.js';
+import type { EstimatedJob } from '../job/estimate-job.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { ask, type Person } from '../terminal/ask-person.js';
 import type { AddedOption } from './choose-country.js';

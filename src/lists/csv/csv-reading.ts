@@ -7,7 +7,8 @@ import { parseDelimiter, type CsvForm, type CsvHead } from './csv-format.js';
 import { CsvScanner } from './csv-scanner.js';
 import type { CsvDialect, CsvInput } from './dialect/find-dialect.js';
 import { FooterReader } from './dialect/footer-reader.js';
-import { readToHeader, type CsvTable, withoutMissingHeader } from './dialect/header-detection.js';
+import { readToHeader, type CsvTable } from './dialect/header-detection.js';
+import { withoutMissingHeader } from './dialect/find-header-row.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 
 /**

@@ -3,7 +3,7 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { findFooter, footerKindOf, type FooterKind } from '../csv/dialect/footer-detection.js';
-import { findHeaderRow, isSurelyContact } from '../csv/dialect/header-detection.js';
+import { findHeaderRow, isSurelyContact } from '../csv/dialect/find-header-row.js';
 import type { FileOptions } from '../files/file-format.js';
 import type { ColumnMap } from '../rows/sources/combine-headers.js';
 import type { OpenSourceOptions } from '../rows/source.js';

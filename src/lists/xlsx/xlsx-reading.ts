@@ -3,7 +3,7 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
 import { notice } from '../../platform/text/notices.js';
 import { optionName } from '../../platform/text/sentence.js';
-import { withoutMissingHeader } from '../csv/dialect/header-detection.js';
+import { withoutMissingHeader } from '../csv/dialect/find-header-row.js';
 import { type ColumnMap, caseless, combineHeaders } from '../rows/sources/combine-headers.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';

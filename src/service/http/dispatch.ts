@@ -17,7 +17,7 @@ import { exportBatch } from '../operations/export-batch.js';
 import type { Handler, ServiceContext, RequestLog } from '../operations/operation.js';
 import { statusPage } from '../operations/status-page.js';
 import { format, verifyUnit } from '../operations/units.js';
-import { withExtraFields } from '../service-options.js';
+import { withExtraFields } from '../variants.js';
 import { authenticate, guardAgainstCsrf, type RateLimiter } from './access.js';
 import {
   HttpProblem,

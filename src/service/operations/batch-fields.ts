@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { refundOf, statusOf, type Batch, type Charge } from '../storage/batch.js';
 import type { ParsingCounts, VerdictCount } from '../storage/events.js';
-import type { Variants } from '../service-options.js';
+import type { Variants } from '../variants.js';
 
 /** A timestamp of format `date-time` (spec 2). */
 export function dateTime(ms: number): string {

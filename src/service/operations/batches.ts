@@ -26,7 +26,7 @@ import {
   removeBatchFiles,
   removePreparation,
 } from '../storage/batch.js';
-import { withExtraFields } from '../service-options.js';
+import { withExtraFields } from '../variants.js';
 import { dateTime, progressFields, summaryFields } from './batch-fields.js';
 import { requireCredits } from './credits.js';
 

@@ -7,7 +7,7 @@ import { parseTexts } from '../http/read-request.js';
 import { type ServiceContext, accountBatch, type Handler } from './operation.js';
 import type { Batch } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
-import { extraFields, type Variants } from '../service-options.js';
+import { extraFields, type Variants } from '../variants.js';
 import { progressFields, summaryFields } from './batch-fields.js';
 import { exportWorkbook } from './export-workbook.js';
 import {

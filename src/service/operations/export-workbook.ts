@@ -8,7 +8,7 @@ import { badRequest } from '../http/reply.js';
 import type { ServiceContext } from './operation.js';
 import { type Batch, statusOf } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
-import { defaultVariants } from '../service-options.js';
+import { defaultVariants } from '../variants.js';
 import type { Verdict } from '../verification/engine.js';
 import { dateTime, progressFields } from './batch-fields.js';
 import { type ExportedBlock, exportedRecords } from './exported-records.js';

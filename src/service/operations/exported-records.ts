@@ -8,7 +8,7 @@ import { createKeyMaker, keyBytes, KeyTable } from '../storage/key-table.js';
 import { type LineBlock, readLineBlocks } from '../storage/line-block.js';
 import { openRecords } from '../storage/record-file.js';
 import { codeBytes } from '../storage/verdict-file.js';
-import type { Variants } from '../service-options.js';
+import type { Variants } from '../variants.js';
 import { normalPhone } from '../verification/judge-phone.js';
 
 /** Lines of a batch, with the codes of their verdicts, {@link codeBytes} each. */

@@ -10,7 +10,7 @@ import type { VerificationEngine } from '../verification/engine.js';
 import type { FaultReport } from '../faults/fault.js';
 import type { BatchJobs, KeyedMutex } from '../batches/batch-jobs.js';
 import type { Store } from '../storage/store.js';
-import type { Variants } from '../service-options.js';
+import type { Variants } from '../variants.js';
 
 export interface Call {
   readonly request: IncomingMessage;

@@ -170,7 +170,7 @@ describe('the output columns', () => {
 describe('the options of the library', () => {
   it.each([
     ['## Options', 'src/service/service-options.ts', 'ServiceOptions'],
-    ['### Variants', 'src/service/service-options.ts', 'ServiceVariants'],
+    ['### Variants', 'src/service/variants.ts', 'ServiceVariants'],
   ])('of the local service under "%s" are those of their type', (heading, module, type) => {
     const listed = firstCodes(localService, heading);
     expect(sorted(listed)).toEqual(sorted(membersOf(module, type)));

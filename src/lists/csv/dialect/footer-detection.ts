@@ -1,5 +1,5 @@
 import { withoutLast } from './find-dialect.js';
-import { isAddress, isNumber, isSurelyContact } from './header-detection.js';
+import { isAddress, isNumber, isSurelyContact } from './find-header-row.js';
 
 /**
  * What a row near the end may be: white space only; text that only a footer has (a total, a copyright); a

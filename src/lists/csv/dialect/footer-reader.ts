@@ -7,7 +7,8 @@ import { markBytesOf } from '../../files/file-signature.js';
 import { findFooter, type FooterKind, footerKindOf } from './footer-detection.js';
 import { lineFeedByte } from '../csv-format.js';
 import { bytesAsText, sampleRows, withoutLast } from './find-dialect.js';
-import { type CsvTable, isSurelyContact } from './header-detection.js';
+import type { CsvTable } from './header-detection.js';
+import { isSurelyContact } from './find-header-row.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
 const at = 0x40;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findHeaderRow } from '../../../../src/lists/csv/dialect/header-detection.js';
+import { findHeaderRow } from '../../../../src/lists/csv/dialect/find-header-row.js';
 
 const header = ['Name', 'Email', 'City', 'Note'];
 const data = ['Ann', 'ann@sluice.test', 'Rome', ''];

@@ -1,0 +1,187 @@
+import {
+  readRunStatus,
+  type SharedStore,
+  describeStatus,
+  estimateRun,
+  type DoubtfulColumn,
+  type Estimate,
+  type RunReports,
+} from '../../index.js';
+import { omitUndefined } from '../command.js';
+import { connect } from '../connect.js';
+import { trialMessages, adviceMessages } from '../messages/end-messages.js';
+import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
+import { progressMessage } from '../messages/progress-messages.js';
+import { keepMessages } from '../endpoints/output.js';
+import { paidAgain } from './paid-again.js';
+import { droppedMessage, findStatus } from './questions.js';
+import { givenOptionsOfKeptRuns } from '../options/library-options.js';
+import type { Job } from './prepare-job.js';
+import { describeCredits } from '../../platform/text/shown-numbers.js';
+
+const mostExamples = 3;
+
+/** Reads and counts what a run would send; reported also with `--quiet`, as it was asked for. */
+export async function dryRun(
+  job: Job,
+  place: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
+  reports: RunReports,
+): Promise<Estimate> {
+  const { estimate, more, before, doubtful } = await estimateJob(job, place, reports);
+  const shared = place.store ? await sharedRun(place.store) : [];
+  job.reporter.doubtful(doubtful);
+  job.reporter.report([message('estimate', estimate), ...more, ...before, ...shared]);
+  return estimate;
+}
+
+/** The list is not compared with it. Of a store that does not answer the estimate has given notice. */
+async function sharedRun(store: SharedStore): Promise<readonly Message[]> {
+  const status = await readRunStatus(store).catch(() => undefined);
+  if (!status) return [];
+  const { name } = store;
+  if (status.isFinished) return [message('already_finished', { name })];
+  const { soFar, next } = describeStatus(status);
+  const { startedAt, launchedCredits } = status;
+  return [
+    message('shared_run', {
+      name,
+      started_at: startedAt,
+      email_credits: launchedCredits.email,
+      phone_credits: launchedCredits.phone,
+      so_far: soFar,
+      next,
+    }),
+  ];
+}
+
+type ChangedCell = FieldsOf<'changed_cells'>['cells'][number];
+
+export interface EstimatedJob {
+  readonly estimate: Estimate;
+  /** Cells sent as something else, and what to correct. */
+  readonly more: readonly Message[];
+  /** What to know before it starts: rows left out, what is paid for twice, an unfinished run. */
+  readonly before: readonly Message[];
+  /** Whether it pays for all addresses of an output, or for those of another run, again. */
+  readonly isPaidAgain: boolean;
+  /** Whether `--max-credits` has no room for any batch of it. */
+  readonly launchesNothing: boolean;
+  readonly doubtful: readonly DoubtfulColumn[];
+}
+
+export async function estimateJob(
+  { shared, target, input: { options }, reporter, findPaid, findElsewhere }: Job,
+  {
+    stateDir,
+    store,
+    isOffline = false,
+  }: {
+    readonly stateDir?: string | undefined;
+    readonly store?: SharedStore | undefined;
+    /** Whether the service is not asked for the balance. @default false */
+    readonly isOffline?: boolean;
+  },
+  reports: RunReports,
+): Promise<EstimatedJob> {
+  reporter.target(target);
+  const connection =
+    target.kind === 'service' && !isOffline
+      ? await connect(target, options, undefined, { onOutage: reporter.outage })
+      : undefined;
+  try {
+    const changed = new ChangedCells();
+    const doubtful: DoubtfulColumn[] = [];
+    // The guide counts a list several times, and shows the last count.
+    const emails: Message[] = [];
+    const unaffordable = new Set<string>();
+    const { fresh, onChange, moved, retryFailed, partial } = givenOptionsOfKeptRuns(options);
+    // Cells are previewed only to the person at the terminal; logs hold none.
+    const isShown = !options.has('quiet') && !options.has('json-log');
+    const estimate = await estimateRun({
+      ...shared,
+      onProgress: (progress) => {
+        const isOfEmails = progress.stage === 'notice' && progress.code === 'emails_of_countries';
+        if (progress.stage === 'notice' && progress.code === 'budget_short') {
+          const { type, used, smallest, allowed } = progress.fields;
+          if (Number(used) + Number(smallest) > Number(allowed)) unaffordable.add(String(type));
+        }
+        if (isOfEmails) emails.push(progressMessage(progress));
+        else shared.onProgress?.(progress);
+      },
+      onDoubtfulColumns: (columns) => {
+        doubtful.push(...columns);
+        return true;
+      },
+      onChangedCell: (cell) => {
+        if (isShown) changed.add(cell);
+      },
+      ...(connection && { client: connection.client }),
+      ...(target.kind === 'service' && { serviceName: target.baseUrl }),
+      ...omitUndefined({ stateDir, store, fresh, onChange, moved, retryFailed, partial }),
+    });
+    const unfinished = await unfinishedRun(estimate, stateDir);
+    const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
+    const paid = await findPaid();
+    const known = (estimate.email?.from_history ?? 0) + (estimate.phone?.from_history ?? 0);
+    const hasPaid = describeCredits(estimate.unfinished?.paid ?? { email: 0, phone: 0 });
+    const isReplaced = paid !== undefined && hasPaid === undefined && addresses > 0 && known === 0;
+    const elsewhere = addresses > 0 ? await findElsewhere(stateDir) : [];
+    const isDropped = options.has('fresh') && stateDir !== undefined;
+    const old = isDropped ? await findStatus(stateDir) : undefined;
+    const dropped = old && droppedMessage('--fresh', old);
+    const before = [
+      ...keepMessages(options, estimate.columns),
+      ...emails,
+      ...(dropped ? [dropped] : []),
+      ...(isReplaced ? [paidAgain(paid, addresses)] : []),
+      ...(unfinished ? [unfinished] : []),
+      ...elsewhere,
+    ];
+    const isPaidAgain = isReplaced || elsewhere.length > 0;
+    const more = [
+      ...changed.messages(),
+      ...adviceMessages(reports.adviceOn(estimate), 'notice'),
+      ...trialMessages(estimate, options.has('history'), 'notice'),
+    ];
+    const types = (['email', 'phone'] as const).filter((type) => estimate[type]?.credits);
+    // A resumed run collects what it has launched.
+    const launchesNothing =
+      !estimate.unfinished && types.length > 0 && types.every((type) => unaffordable.has(type));
+    return { estimate, more, before, isPaidAgain, launchesNothing, doubtful };
+  } finally {
+    await connection?.close();
+  }
+}
+
+/** Examples of cells that are sent as something else. */
+class ChangedCells {
+  readonly #examples = new Map<string, ChangedCell>();
+
+  add({ column, cell, submitted }: ChangedCell): void {
+    const isTrimmed = cell.trim() === submitted;
+    // One for each calling code of a column.
+    const like = JSON.stringify([column, /^\+(?:1|7|\d\d)/.exec(submitted)?.[0]]);
+    if (isTrimmed || this.#examples.has(like) || this.#examples.size >= mostExamples) return;
+    this.#examples.set(like, { column, cell, submitted });
+  }
+
+  messages(): readonly Message[] {
+    const cells = [...this.#examples.values()];
+    return cells.length === 0 ? [] : [message('changed_cells', { cells })];
+  }
+}
+
+async function unfinishedRun(
+  { unfinished }: Estimate,
+  stateDir = '',
+): Promise<Message | undefined> {
+  if (!unfinished) return undefined;
+  const { paid, ...judged } = unfinished;
+  const status = judged.action === 'resume' ? await findStatus(stateDir) : undefined;
+  return message('unfinished_run', {
+    ...judged,
+    state: stateDir,
+    paid: describeCredits(paid) ?? null,
+    next: status ? describeStatus({ ...status, stopped: null }).next : null,
+  });
+}
