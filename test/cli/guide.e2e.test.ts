@@ -1381,6 +1381,17 @@ describe('sluice verify without a column, at a terminal', () => {
     }
   });
 
+  it('does not start on Enter where most cells are no plain address', async () => {
+    const named = Array.from({ length: 3 }, (_, at) => `Ada <good${at}@sluice.test>\n`);
+    await write('list.csv', `mail\n${named.join('')}good@sluice.test\n`);
+    const { code, seen, events } = await answerInProcess(
+      ['verify', 'list.csv', '--country', 'US', '--local'],
+      { cwd: folder, answers: [[/all the same\? \[y\/N\]/, '\r']] },
+    );
+    expect(code, seen).toBe(2);
+    expect(codedOf({ events }, 'not_one_address')).toHaveLength(1);
+  });
+
   it('writes rows to the terminal where that is asked for', async () => {
     await write('list.csv', german);
     const args = ['--email', 'E-Mail', '--country', 'DE', '--local', '-o', '-'];

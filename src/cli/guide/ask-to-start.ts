@@ -258,12 +258,20 @@ async function startAsAnswered(
   return exitCodes.usage;
 }
 
-/** Whether Enter is not enough: for what is doubtful, paid again, or more than the account has. */
+/** Whether Enter is not enough: for what is doubtful, in vain, paid again, or more than the account has. */
 function isYesNeededFor({ isPaidAgain, doubtful, estimate }: EstimatedJob): boolean {
   const isShort = (['email', 'phone'] as const).some(
     (type) => (estimate[type]?.credits ?? 0) > (estimate.balance?.[type] ?? Infinity),
   );
-  return isPaidAgain || doubtful.length > 0 || isShort;
+  return isPaidAgain || doubtful.length > 0 || isShort || isMostlyInVain(estimate);
+}
+
+/** Whether of a column most cells are no plain address: they would get no result. */
+function isMostlyInVain({ rows, columns }: EstimatedJob['estimate']): boolean {
+  return columns.some(({ empty, forms = {} }) => {
+    const cells = Object.values(forms).flatMap((ofReason) => Object.values(ofReason));
+    return 2 * cells.reduce((sum, each) => sum + each, 0) > rows - empty;
+  });
 }
 
 function question(trial: Trial | undefined, job: EstimatedJob, what: string): string {
