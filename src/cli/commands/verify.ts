@@ -1,10 +1,4 @@
-import {
-  ConfigurationError,
-  isSluiceError,
-  RunReports,
-  type RunStatus,
-  type SharedStore,
-} from '../../index.js';
+import { ConfigurationError, isSluiceError, RunReports, type SharedStore } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { isInteractive, terminal } from '../terminal/ask-person.js';
 import { chooseTarget } from '../connect.js';
@@ -264,14 +258,16 @@ async function reportStopped(
   const exitCode = exitCodeOf(error);
   reporter.failed(error);
   const { batches, launched } = reporter.launched();
-  const { input, list, output, noMoreOpenThan, isStreaming } = run;
+  const { input, list, output, noMoreOpenThan, isStreaming, store, stateDir } = run;
   const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
   const { unwritten, status, creditsBefore, next } = await reports.stopped(end, {
     input,
     output,
     noMoreOpenThan,
     service: run.serviceBefore,
-    ...whatIsKept(run, launched),
+    ...(store || isStreaming
+      ? { ...(store && { store }), launchedCredits: launched }
+      : { stateDir }),
   });
   const isUsage = exitCode === exitCodes.usage;
   const hasNoRun = error instanceof Interruption && run.isBegun !== true && !run.store && !status;
@@ -287,14 +283,6 @@ async function reportStopped(
   ]);
   if (!isUsage && !hasNoRun) reporter.stopped(list, end);
   return exitCode;
-}
-
-function whatIsKept(
-  { isStreaming, store, stateDir }: RunContext,
-  launchedCredits: RunStatus['launchedCredits'],
-): Partial<Pick<Parameters<RunReports['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
-  if (store) return { store, launchedCredits };
-  return isStreaming ? { launchedCredits } : { stateDir };
 }
 
 function reasonOf(error: unknown): string {

@@ -78,9 +78,11 @@ interface JobHistory {
   readonly wasEmpty: boolean;
 }
 
-interface Prepared extends Pick<JobHistory, 'history'>, Pick<JobEnd, 'exitCode'> {
+interface Prepared {
   readonly job: Job;
   readonly sink: Sink;
+  readonly history: JobHistory['history'];
+  readonly exitCode: JobEnd['exitCode'];
 }
 
 export async function prepareJob(

@@ -130,9 +130,7 @@ function refuseOneDash(argument: string, definitions: readonly OptionDefinition[
 function tokenize(
   definitions: readonly OptionDefinition[],
   args: readonly string[],
-): Required<Pick<ReturnType<typeof parseArgs>, 'positionals'>> & {
-  readonly tokens: readonly Token[];
-} {
+): { readonly positionals: string[]; readonly tokens: readonly Token[] } {
   const options = Object.fromEntries(
     definitions.map(({ name, short, type }) => [
       name,
