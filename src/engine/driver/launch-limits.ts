@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { BudgetError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { grouped } from '../../platform/text/shown-numbers.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchClaim } from '../batches/claim.js';
 import { bounds } from '../../client/batch-bounds.js';
@@ -114,7 +114,7 @@ export class LaunchGate {
   ): void {
     const { type } = group;
     const reason = new BudgetError(
-      `${optionName('maxCredits')} allows ${grouped(most)} ${type} credits: ${grouped(used)} are spent or reserved for launched batches, and the next batch needs ${grouped(addresses)}`,
+      `${optionName('maxCredits')} allows ${counted(most, `${type} credit`)}: ${grouped(used)} are spent or reserved for launched batches, and the next batch needs ${grouped(addresses)}`,
     );
     if (this.#usedUp.has(type)) return;
     this.#usedUp.add(type);

@@ -79,7 +79,7 @@ export interface DriveBatchesOptions extends DriveSettings {
   /** The client. */
   readonly client: VerificationService;
   /**
-   * Called with each change of a batch: its stage, `batch_uuid`, cost.
+   * Called with each change of a batch: `state` with its `stage`, `uuid` and `reason`, and `charge`.
    * @default nothing is called
    */
   readonly onBatch?: ((progress: BatchProgress) => void) | undefined;
