@@ -132,8 +132,11 @@ export async function findOtherRuns(
   list: { readonly of: string } | { readonly notOf: string },
   stateDir: string | undefined,
   cwd: string,
+  output?: string,
 ): Promise<readonly RunStatus[]> {
-  const beside = stateDir === undefined ? [] : [dirname(stateDir)];
+  const beside = [stateDir, output && comparableNames(output)].flatMap((path) =>
+    path === undefined ? [] : [dirname(path)],
+  );
   const folders = new Map([cwd, ...beside].map((folder) => [comparableNames(folder), folder]));
   const found = await Promise.all(
     [...folders.values()].map(async (folder) => findRuns(folder).catch(() => [])),
@@ -165,7 +168,16 @@ export function inputOf({ name, decides }: Source): string {
 /** What such runs have paid for the same columns: a run with another output pays for it again. */
 export async function paidElsewhere(
   list: string,
-  { stateDir, cwd }: { readonly stateDir: string | undefined; readonly cwd: string },
+  {
+    stateDir,
+    cwd,
+    output,
+  }: {
+    readonly stateDir: string | undefined;
+    readonly cwd: string;
+    /** The file, which may be a link into another folder. */
+    readonly output: string | undefined;
+  },
   target: Target,
   options: ParsedOptions<'email' | 'phone'>,
 ): Promise<readonly Message[]> {
@@ -173,7 +185,7 @@ export async function paidElsewhere(
   if (target.kind === 'local' || known?.isFinished === false) return [];
   const columns = new Set(namesOf([...options.texts('email'), ...options.texts('phone')]));
   const messages: Message[] = [];
-  for (const run of await findOtherRuns({ of: list }, stateDir, cwd)) {
+  for (const run of await findOtherRuns({ of: list }, stateDir, cwd, output)) {
     const { email, phone } = (await optionsOfRun(run.stateDir)) ?? {};
     const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
     if (!isSame || run.service !== target.baseUrl) continue;

@@ -259,11 +259,17 @@ it('finds such a run by whatever links its list and folder are reached', async (
   const links = await withFolder();
   await symlink(folder, join(links, 'same'));
   await symlink(join(folder, 'list.csv'), join(links, 'linked.csv'));
-  const other = await runInProcess(
-    ['verify', 'linked.csv', 'same/more.csv', ...args, '--dry-run', '-o', 'same/other.csv'],
-    inFolder(links, service),
-  );
-  expect(eventsOf(other, 'paid_elsewhere')).toMatchObject([{ output: 'out.csv' }]);
+  await writeFile(join(folder, 'before.csv'), 'of the last run');
+  await symlink(join(folder, 'before.csv'), join(links, 'linked.out.csv'));
+  for (const output of ['same/other.csv', 'linked.out.csv']) {
+    const other = await runInProcess(
+      ['verify', 'linked.csv', 'same/more.csv', ...args, '--dry-run', '-o', output],
+      inFolder(links, service),
+    );
+    expect(eventsOf(other, 'paid_elsewhere')).toMatchObject([
+      { output: expect.stringMatching(/out\.csv$/) as string },
+    ]);
+  }
   const own = await runInProcess(
     [...lists, ...args, '--dry-run', '-o', join(links, 'same', 'out.csv')],
     inFolder(folder, service),
