@@ -2,11 +2,13 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { closableChunks, type CellText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { withMembers } from '../../lists/rows/guarded-ends.js';
+import { caseless } from '../../lists/rows/sources/combine-headers.js';
 import type { SourceReading } from '../../lists/rows/source.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { trimCell } from '../addresses/address.js';
 import { findCountryInColumn } from '../addresses/country/parse-country.js';
 import { areSurelyCountries } from './cell-patterns.js';
+import type { ColumnLayout } from './column-layout.js';
 import { readColumnName } from './column-words.js';
 import { optOutOf } from './opt-outs.js';
 
@@ -21,6 +23,8 @@ interface HintOptions {
   /** The country for which all rows are verified. @default none: rows have their own */
   readonly countryOfAll?: CountryCode | undefined;
   readonly hasPhones: boolean;
+  /** The verified columns, known once the header is. */
+  readonly verified: () => ColumnLayout['columns'];
 }
 
 export function hintPositions(header: readonly string[], options: HintOptions): readonly number[] {
@@ -75,6 +79,12 @@ export function withListHints(
   );
   const look = (chunk: RowChunk): void => {
     for (let row = 0; row < chunk.length && seen < firstRows; row += 1, seen += 1) {
+      if (seen === 0) {
+        const above = (chunk.number?.(row) ?? 2) - 1;
+        const names = columnNamesIn(chunk, row, options.verified());
+        // Without a header its absence is meant.
+        if (names && above > 0) onNotice(notice('second_header', { names, skip_rows: above }));
+      }
       const cellAt = (column: number): CellText => chunk.text(row, column);
       for (const tally of ofCountries) tally.add(cellAt);
       if (isSuppressed?.(chunk, row) !== true) optOuts.add(cellAt);
@@ -114,6 +124,24 @@ export function withListHints(
   return withMembers(reading, {
     chunks: closableChunks(all(), async () => void (await chunks.return?.())),
   });
+}
+
+/**
+ * The names of columns that a row has in place of addresses, where the header above it has others: groups of
+ * columns stand above their names.
+ */
+function columnNamesIn(
+  chunk: RowChunk,
+  row: number,
+  verified: ColumnLayout['columns'],
+): readonly string[] | undefined {
+  const names = verified.flatMap(({ type, position, name }) => {
+    const cell = chunk.text(row, position);
+    const text = typeof cell === 'string' ? trimCell(cell) : '';
+    const isName = readColumnName(text).meaning === type && !/[@\d]/.test(text);
+    return isName && caseless(text) !== caseless(name) ? [text] : [];
+  });
+  return names.length > 0 && names.length === verified.length ? names : undefined;
 }
 
 /** Counts the rows of which a cell says something, by column and all together. */

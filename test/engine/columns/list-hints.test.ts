@@ -79,6 +79,29 @@ describe('rows that have opted out', () => {
   });
 });
 
+describe('a header below a header', () => {
+  it('is named where the first row has names of columns in place of addresses', async () => {
+    const seen: object[] = [];
+    const look = async (...emails: readonly string[]): Promise<void> => {
+      await estimateRun({
+        source: rowsSource(emails.map((Contact) => ({ Contact, E: 'x' }))),
+        email: ['Contact'],
+        country: 'US',
+        onProgress(progress) {
+          if (progress.stage === 'notice' && progress.code === 'second_header')
+            seen.push(progress.fields);
+        },
+      });
+    };
+    await look('E-Mail', 'good1@sluice.test');
+    expect(seen).toEqual([{ names: ['E-Mail'], skip_rows: 1 }]);
+    await look('good1@sluice.test', 'email');
+    await look('mail@sluice.test', 'good1@sluice.test');
+    await look('contact', 'good1@sluice.test');
+    expect(seen).toHaveLength(1);
+  });
+});
+
 describe('a column of countries beside one country for all', () => {
   const people = [
     { phone: '020 7946 0123', Country: 'United Kingdom' },

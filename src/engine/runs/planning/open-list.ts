@@ -59,6 +59,7 @@ export async function openList(
         ? undefined
         : readCountry(options.country),
     hasPhones,
+    verified: () => layout?.columns ?? [],
   };
   const reading = await source.open({
     ...(signal && { signal }),
