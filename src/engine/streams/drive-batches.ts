@@ -291,7 +291,8 @@ export async function fetchExport(
 ): Promise<{ readonly results: ExportOpener; readonly tally: Omit<CollectedExport, 'keep'> }> {
   if (collect) {
     const results = await collect(batch, open);
-    checkValue('what collect() resolves with', results, called);
+    const what = 'a function that resolves with one that opens the export';
+    checkValue('collect', results, { ...called, what });
     return { results, tally: await tallyExport(await results(), batch) };
   }
   const kept: Uint8Array[] = [];

@@ -32,6 +32,12 @@ test('an export is fetched once and read as often as asked, byte by byte the sam
   expect(opened).toBe(1);
 });
 
+test('a collect() that resolves with no function is refused', async () => {
+  const open = async (): Promise<AsyncIterable<Uint8Array>> => Readable.from([whole]);
+  const error = await caught(fetchExport(open, batch, async () => undefined as never));
+  expect(error).toMatchObject({ code: 'invalid_option', option: 'collect' });
+});
+
 test('an export that is cut anywhere is refused', async () => {
   for (let end = 0; end < whole.length; end += 1) {
     const error = await caught(
