@@ -64,9 +64,65 @@ export function adviceOnEstimate(estimate: Estimate): readonly Advice[] {
 /** By the number of cells, with what only the service decides last. */
 export function byCells(advice: readonly CellAdvice[]): readonly Advice[] {
   const last = ({ isOfService = false }: CellAdvice): number => Number(isOfService);
-  return advice
+  return together(advice)
     .toSorted((one, other) => last(one) - last(other) || other.cells - one.cells)
     .map(({ advice: each }) => each);
+}
+
+/** From so many columns on, the same advice is given once for all. */
+const manyColumns = 3;
+const ofManyColumns: ReadonlySet<string> = new Set<AdviceCode>([
+  'missing_digits',
+  'not_one_address',
+  'no_at',
+  'header_again',
+  'suggested',
+  'misspelt_domains',
+  'likely_malformed',
+]);
+
+function together(all: readonly CellAdvice[]): readonly CellAdvice[] {
+  const groups = new Map<string, CellAdvice[]>();
+  for (const [at, each] of all.entries()) {
+    const { code, fields } = each.advice;
+    const key = ofManyColumns.has(code) ? `${code} ${String(fields['type'])}` : String(at);
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  return [...groups.values()].flatMap((group) =>
+    group.length < manyColumns ? group : [group.reduce(joined)],
+  );
+}
+
+type JoinedFields = Partial<AdviceFields<'not_one_address'> & AdviceFields<'likely_malformed'>> &
+  Partial<Pick<AdviceFields<'suggested'>, 'suggested_in'>>;
+
+/** The same of both columns: names are listed, counts added. */
+function joined(one: CellAdvice, other: CellAdvice): CellAdvice {
+  const [first, second] = [one, other].map(({ advice }) => advice.fields as JoinedFields);
+  if (!first || !second) return one;
+  const sum = (field: 'cells' | 'of'): object =>
+    first[field] === undefined ? {} : { [field]: first[field] + (second[field] ?? 0) };
+  const list = (field: 'column' | 'suggested_in'): object =>
+    first[field] === undefined ? {} : { [field]: `${first[field]}, ${second[field] ?? ''}` };
+  const all = [...(first.forms ?? []), ...(second.forms ?? [])];
+  const forms = [...new Set(all.map(({ form }) => form))].map((form) => {
+    const alike = all.filter((each) => each.form === form);
+    const added = (count: 'cells' | 'with_comma'): number =>
+      alike.reduce((total, each) => total + each[count], 0);
+    return { form, cells: added('cells'), with_comma: added('with_comma') };
+  });
+  const fields = {
+    ...first,
+    ...list('column'),
+    ...list('suggested_in'),
+    ...sum('cells'),
+    ...sum('of'),
+    ...(first.forms && { forms }),
+  };
+  return {
+    cells: one.cells + other.cells,
+    advice: advise(one.advice.code as AdviceCode, fields as never),
+  };
 }
 
 function cellAdvice<Code extends AdviceCode>(

@@ -67,6 +67,28 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOn({ ...quiet({}, someUnknown), service: 'local' })).toEqual([]);
   });
 
+  it('is one for many columns that have the same, and one for each of two', () => {
+    const summary = quiet();
+    const named = (name: string, mailto: number): Column => ({
+      ...(summary.columns[0] as Column),
+      name,
+      reasons: { no_record: mailto + 2 },
+      forms: { no_record: { mailto, no_at: 2 }, contains_comma: { named: 1 } },
+      misspelt: { cells: mailto, of_rows: 1000, suggested_in: null },
+    });
+    const columns = [named('a', 6), named('b', 3), named('c', 1)];
+    const forms = [
+      { form: 'mailto', cells: 10, with_comma: 0 },
+      { form: 'named', cells: 3, with_comma: 3 },
+    ];
+    expect(adviceOn({ ...summary, columns })).toEqual([
+      { code: 'not_one_address', column: 'a, b, c', type: 'email', forms },
+      { code: 'misspelt_domains', column: 'a, b, c', cells: 10, of_rows: null },
+      { code: 'no_at', column: 'a, b, c', cells: 6 },
+    ]);
+    expect(adviceOn({ ...summary, columns: columns.slice(1) })).toHaveLength(6);
+  });
+
   it('is to ask a paid service again', () => {
     const summary = quiet(someUnknown, someUnknown);
     expect(adviceOn(summary)).toEqual([{ code: 'unknown', cells: 2094, has_history: true }]);

@@ -111,7 +111,7 @@ describe('the catalogue of events', () => {
       ...ofEvents,
       '## Notices\n\nThe codes of `notice`.\n',
       ...ofNotices,
-      '## Advice\n\nThe codes of `next`.\n',
+      '## Advice\n\nThe codes of `next`. Where three columns or more have the same, one event has their names in `column`, and the sums of their cells.\n',
       ...ofAdvice,
       '## Runs\n\nWhere a run is, how it ended and what to do then: `so_far`, `resumable` and `error` are made of these.\n',
       ...ofRuns,
