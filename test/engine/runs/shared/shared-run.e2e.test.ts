@@ -215,6 +215,26 @@ describe('run() with a store that many processes share', () => {
     expect(output).toEqual(await writtenAlone());
   });
 
+  it('keeps the names that its batches began with where a process that comes later has another prefix', async () => {
+    await serve();
+    const ended = new AbortController();
+    const first = work({
+      batchName: 'monday',
+      signal: ended.signal,
+      onProgress: (progress) => {
+        const isLaunched = progress.stage === 'batch' && progress.state.stage === 'verifying';
+        if (isLaunched) ended.abort(new Error('ended'));
+      },
+    });
+    await expect(first).rejects.toThrow('ended');
+    const summaries = ['tuesday', 'wednesday'].map(async (batchName) => work({ batchName }));
+    for (const { batches } of await Promise.all(summaries)) {
+      expect(batches).toHaveLength(addresses / 5);
+      for (const { name } of batches) expect(name).toMatch(/^monday-/);
+    }
+    await expectPaidOnce(service, addresses);
+  });
+
   it('begins no second writing before the one is cleaned up whose claim it has lost', async () => {
     await serve();
     let exported = 0;
@@ -619,7 +639,7 @@ describe('run() with a store that many processes share', () => {
     const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, (request) => {
       if (!/^POST .v1.batch.[^/]+$/.test(request)) return undefined;
       launches += 1;
-      return launches === 1 ? { status: 401, body: { detail: 'no' } } : undefined;
+      return launches === 1 ? { status: 403, body: { detail: 'no' } } : undefined;
     });
     const ends = await Promise.allSettled(
       [1, 2, 3].map(async () => {
@@ -628,7 +648,7 @@ describe('run() with a store that many processes share', () => {
       }),
     );
     for (const end of ends) {
-      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unauthorized' } });
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'forbidden' } });
     }
   });
 

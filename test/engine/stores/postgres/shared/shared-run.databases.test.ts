@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { startCountingProxy } from '../../../../lists/sql/harness/counting-proxy.js';
 import { codedOf, eventsOf, parseLog } from '../../../../cli/harness/logged-events.js';
-import type { Summary } from '../../../../../src/engine/summary/summary.js';
 import type { Ended, Running } from '../../../../cli/harness/run-sluice.js';
 import { addresses, inStore, job, quick, SharedList } from './shared-list.js';
 
@@ -57,33 +56,14 @@ describe('sluice verify with a store in PostgreSQL', () => {
     expect(await readFile(join(place.cwd, 'alone.csv'))).toEqual(output);
   });
 
-  it('keeps the names that its batches began with where a process that comes later has another prefix', async () => {
-    const { letGo } = await place.hold();
-    const monday = work('--lease', '3', '--batch-name', 'monday');
-    await monday.printed(isLaunched);
-    const tuesday = work('--lease', '3', '--batch-name', 'tuesday', '--summary', '-');
-    await tuesday.printed(isLaunched);
-    monday.child.kill('SIGKILL');
-    letGo();
-    const ends = [work('--batch-name', 'wednesday'), tuesday].map(async ({ ended }) => ended);
-    for (const { code, stderr } of await Promise.all(ends)) {
-      expect({ code, stderr }).toMatchObject({ code: 0 });
-    }
-    const { stdout } = await tuesday.ended;
-    const { batches } = JSON.parse(stdout.toString()) as Summary;
-    expect(batches).toHaveLength(addresses / 5);
-    for (const { name } of batches) expect(name).toMatch(/^monday-/);
-    await place.expectPaidOnce();
-  });
-
-  /** Three processes with a launched batch each, but for the last, whose launch is refused. */
-  async function endsOfRefused(status: number, verifyDelayMs: number): Promise<readonly Ended[]> {
+  it('stops all with 4 when the key of one is refused, whatever they wait for', async () => {
     const faults = Array.from({ length: 40 }, (_, at) => ({
       operation: 'launchBatch' as const,
       requests: [at + 3],
-      what: { answer: { status } },
+      what: { answer: { status: 401 } },
     }));
-    await place.serve({ verifyDelayMs, faults: { faults } });
+    // The service goes on to take the key of the others, and would verify for an hour.
+    await place.serve({ verifyDelayMs: 3_600_000, faults: { faults } });
     const { launches, letGo } = await place.hold();
     const one = ['--concurrency', '1', '--poll-interval', '20', '--verbose', '--lease', '600'];
     const next = (): Running =>
@@ -95,36 +75,17 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const third = next();
     await expect.poll(launches).toBeGreaterThanOrEqual(3);
     letGo();
-    return Promise.all([first.ended, second.ended, third.ended]);
-  }
-
-  it.each([
-    [401, 'unauthorized'],
-    [403, 'forbidden'],
-  ])(
-    'stops all with 4 when the key of one is refused with %d, whatever they wait for',
-    async (status, code) => {
-      // The service goes on to take the key of the others, and would verify for an hour.
-      const [first, second, refused] = await endsOfRefused(status, 3_600_000);
-      for (const { stderr, ...end } of [first, second, refused] as readonly Ended[]) {
-        expect({ ...end, stderr }).toMatchObject({ code: 4 });
-        expect(stderr).toContain(code);
-        expect(stderr).toContain('SLUICE_API_KEY');
-      }
-      expect(refused?.stderr).not.toContain('another process');
-      for (const end of [first, second]) {
-        expect(end?.stderr).toContain('another process of the run was stopped');
-      }
-    },
-  );
-
-  it('stops all with 5 when one has no credits, once what runs is finished', async () => {
-    const ends = await endsOfRefused(402, 20);
-    for (const end of ends) {
-      expect(end).toMatchObject({ code: 5 });
-      expect(end.stderr).toContain('payment_required');
+    const refused = await third.ended;
+    const others = [await first.ended, await second.ended];
+    for (const { stderr, ...end } of [...others, refused]) {
+      expect({ ...end, stderr }).toMatchObject({ code: 4 });
+      expect(stderr).toContain('unauthorized');
+      expect(stderr).toContain('SLUICE_API_KEY');
     }
-    expect(await place.charges()).toHaveLength(10);
+    expect(refused.stderr).not.toContain('another process');
+    for (const { stderr } of others) {
+      expect(stderr).toContain('another process of the run was stopped');
+    }
   });
 
   it('goes on at once where a process was asked to end', async () => {
