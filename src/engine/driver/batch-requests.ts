@@ -74,7 +74,7 @@ export interface DrivePorts extends LaunchPorts {
 }
 
 /** How long a sent request may still be answered at a stop: so no launch is in doubt, and uploads can be deleted. */
-const graceMs = 5000;
+export const graceMs = 5000;
 
 export class BatchRequests {
   readonly #batch: Batch;

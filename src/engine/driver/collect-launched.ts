@@ -3,7 +3,7 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { AddressTable } from '../../platform/hashing/address-table.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { groupNumber } from '../addresses/address.js';
-import type { BatchState } from '../batches/batch-state.js';
+import { type BatchState, isAtEnd } from '../batches/batch-state.js';
 import { type Batch, parseBatchName, uuidKey } from '../batches/batch.js';
 import { LocalClaims } from '../batches/claim.js';
 import { tallyOf, type CollectedExport } from '../batches/export-check.js';
@@ -14,6 +14,7 @@ import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import { BatchPool } from './batch-pool.js';
+import { graceMs } from './batch-requests.js';
 import { defaults, type DriveSettings } from './driver-options.js';
 
 /** Why the results of a launched batch are given up: it failed, is gone from the service, takes longer than it may. */
@@ -98,11 +99,18 @@ async function deleteUploads(
   for (const id of streams) await history.dropLaunch(id);
 }
 
-/** @param waiting each is taken out once it has ended */
+/**
+ * A launch that has not arrived is looked at once more where it was sent a moment ago, by a process that was killed:
+ * it may be under way.
+ *
+ * @param waiting each is taken out once it has ended
+ */
 async function collectAll(
   waiting: Set<LaunchedBatch>,
-  { history, service, signal, onLost, ...settings }: CollectOptions,
+  options: CollectOptions,
+  isAgain = false,
 ): Promise<void> {
+  const { history, service, signal, onLost, ...settings } = options;
   const { clock = systemClock } = settings;
   if (waiting.size === 0) return;
   const launched = [...waiting];
@@ -116,14 +124,16 @@ async function collectAll(
       collect: async (batch, open) => readLaunched(of(batch), open, history),
       leave: async (batch, state) => {
         const left = of(batch);
-        const { batchUuid, run } = left;
+        const { batchUuid, run, launchedAtMs } = left;
+        const isNew = !isAgain && clock.wallNow() - launchedAtMs < graceMs;
+        if (isNew && run !== undefined && !isAtEnd(state)) return;
         waiting.delete(left);
         if (state.stage === 'exported') return;
         if (state.stage === 'failed' && run !== undefined) {
           const isGone = state.reason === 'batch_missing';
           onLost?.(left, isGone ? 'gone' : 'failed');
           // It may be another account's, which has its results.
-          if (isGone && clock.wallNow() - left.launchedAtMs < longestKeptMs) return;
+          if (isGone && clock.wallNow() - launchedAtMs < longestKeptMs) return;
         }
         const isDeleted = state.stage !== 'failed' && run === undefined;
         const end = isDeleted ? await deleteBatch(service, batchUuid, { signal }) : 'gone';
@@ -141,6 +151,9 @@ async function collectAll(
   drive.add(batches);
   const stopped = await drive.idle();
   if (stopped) throw stopped.error;
+  if (waiting.size === 0) return;
+  await clock.sleep(graceMs, signal);
+  await collectAll(waiting, options, true);
 }
 
 function leftAt(uuid: string): BatchState {

@@ -10,6 +10,7 @@ import { counted } from '../../platform/text/shown-numbers.js';
 import { parseBatchName } from '../batches/batch.js';
 import { isLaunched } from '../batches/uploads/delete-uploads.js';
 import { readList } from '../batches/uploads/list-uploads.js';
+import { graceMs } from '../driver/batch-requests.js';
 import { defaults } from '../driver/driver-options.js';
 import type { LaunchedBatch, LookSettings } from '../plan/result-cache.js';
 import type { PlannedRun } from './planned-runs.js';
@@ -115,10 +116,19 @@ export async function noteStopped(
     ((await isAtWork({ files, path, id: run.id }, { signal, clock })) ? atWork : stopped).push(run);
   }
   if (stopped.length === 0) return atWork;
-  const uploads = new Map<string, BatchSummary[]>(stopped.map(({ id }) => [id, []]));
-  await readList(client, { signal, clock, deadlineMs }, (item) => {
-    for (const [id, ofRun] of uploads) if (parseBatchName(item.name, id)) ofRun.push(item);
-  });
+  const readUploads = async (): Promise<ReadonlyMap<string, readonly BatchSummary[]>> => {
+    const found = new Map<string, BatchSummary[]>(stopped.map(({ id }) => [id, []]));
+    await readList(client, { signal, clock, deadlineMs }, (item) => {
+      for (const [id, ofRun] of found) if (parseBatchName(item.name, id)) ofRun.push(item);
+    });
+    return found;
+  };
+  let uploads = await readUploads();
+  // The last of its processes may have been killed just now, with launches under way.
+  if ([...uploads.values()].flat().some(({ status }) => status === 'ready_for_verification')) {
+    await clock.sleep(graceMs, signal);
+    uploads = await readUploads();
+  }
   const account = await client.keyFingerprint?.(Buffer.from(history.seed).toString('hex'));
   for (const run of stopped) {
     const ofRun = uploads.get(run.id) ?? [];

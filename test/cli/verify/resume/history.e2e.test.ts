@@ -12,6 +12,7 @@ import {
 } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { connectTo, inFolder } from '../../harness/connect-to.js';
+import { startFront } from '../../harness/front.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { startSluice } from '../../harness/run-sluice.js';
@@ -172,7 +173,7 @@ describe('--history', () => {
 
 describe('what the run of another list has launched', () => {
   /** Another list, half of whose addresses are in `list.csv`, too. */
-  function other(service: Service, ...more: string[]): Promise<EndedHere> {
+  function other(service: Parameters<typeof inFolder>[1], ...more: string[]): Promise<EndedHere> {
     const args = [
       'verify',
       'other.csv',
@@ -272,6 +273,34 @@ describe('what the run of another list has launched', () => {
       await expectPaidOnce(service, 10);
     },
   );
+
+  it('is paid once where its launch arrives after a kill, and once another run has looked', async () => {
+    const { service } = await withService();
+    await list(10);
+    await writeFile(join(folder, 'other.csv'), await readFile(join(folder, 'list.csv')));
+    let kill = (): unknown => undefined;
+    let launched: string | undefined;
+    let arrived: Promise<unknown> | undefined;
+    const front = await startFront(service, (request) => {
+      const [, method, uuid] = /^(\w+) .v1.batch.([^/]+)$/.exec(request) ?? [];
+      if (method === 'POST' && launched === undefined) {
+        launched = uuid;
+        kill();
+        return new Promise(() => undefined);
+      }
+      if (method !== 'GET' || uuid !== launched || arrived) return undefined;
+      const url = `${service.baseUrl}/v1/batch/${launched ?? ''}`;
+      const launch = { method: 'POST', headers: { 'X-Api-Key': service.apiKey } };
+      return { change: (body) => ((arrived = fetch(url, launch)), body) };
+    });
+    const running = startSluice([...command, ...quick], inFolder(folder, front));
+    kill = () => running.child.kill('SIGKILL');
+    expect((await running.ended).code).toBeNull();
+    const ended = await other(front);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await arrived).toMatchObject({ ok: true });
+    await expectPaidOnce(service, 10);
+  });
 
   it.each([40, 39])(
     'is not waited for where the service refused it, and the run goes on with %i rows',
