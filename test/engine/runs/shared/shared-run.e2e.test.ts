@@ -9,6 +9,7 @@ import type { Sink } from '../../../../src/lists/rows/sink.js';
 import type { Source } from '../../../../src/lists/rows/source.js';
 import type { RunOptions, RunSettings } from '../../../../src/engine/runs/options/run-options.js';
 import { replayJournal, type RunState } from '../../../../src/engine/stores/run-state.js';
+import { History } from '../../../../src/engine/history/history.js';
 import { abandonRun } from '../../../../src/engine/runs/abandon-run.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
@@ -720,6 +721,36 @@ describe('run() with a store that many processes share', () => {
       await expectPaidOnce(service, isGivenUp ? 10 : addresses);
     },
   );
+
+  it('is paid once where its last launch arrives when another run with its history has looked', async () => {
+    await serve();
+    let launched: string | undefined;
+    let isOver = false;
+    let arrived: Promise<unknown> | undefined;
+    const stop = new AbortController();
+    const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, (request) => {
+      const [, uuid] = /^POST .v1.batch.([^/]+)$/.exec(request) ?? [];
+      if (uuid !== undefined && launched === undefined) {
+        launched = uuid;
+        stop.abort(new Error('ended'));
+        return new Promise(() => undefined);
+      }
+      if (!isOver || arrived || request !== 'GET /v1/batch') return undefined;
+      return { change: (body) => ((arrived = clientOf().launchBatch(launched ?? '')), body) };
+    });
+    const client = openClient({ baseUrl, apiKey: 'a-key' });
+    const openHistory = async () =>
+      History.open({ path: join(folder, 'results'), service: baseUrl });
+    await expect(work({ client, openHistory, signal: stop.signal })).rejects.toThrow('ended');
+    isOver = true;
+    const history = await openHistory();
+    const sink = join(folder, 'other.csv');
+    await run({ ...options(), client, sink, history });
+    await history.close();
+    await arrived;
+    expect(arrived).toBeDefined();
+    await expectPaidOnce(service, addresses);
+  });
 
   it('is given up when no process works on it any more, and leaves what was launched', async () => {
     await serve({ verifyDelayMs: 3_600_000 });
