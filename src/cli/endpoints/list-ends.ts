@@ -119,7 +119,9 @@ async function databaseSource(
   const { source } = await endsOf(kind);
   const query = input.options.text('query');
   if (query !== undefined && query.trim() !== '') return source({ url, query });
-  const names = await firstTexts(source({ url, query: tableQueries[kind] })).catch(() => []);
+  const tableNames = await firstTexts(source({ url, query: tableQueries[kind] })).catch(() => []);
+  // The marker of runs holds no list.
+  const names = tableNames.filter((name) => !/\bsluice_runs\b/.test(name));
   const [first = 'contacts'] = names;
   const database = showLocation(input.positionals[0] ?? '');
   const command = `${programName(input)} verify ${shellQuote(database)} --query ${shellQuote(`select * from ${first}`)}`;

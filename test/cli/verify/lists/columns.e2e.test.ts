@@ -100,6 +100,11 @@ describe('--columns', () => {
     );
     expect(back.code, back.stderr).toBe(0);
     expect(await headerOf('back.jsonl')).toEqual([...columns, 'mobile_reason']);
+    // Tables that a query may name, without the marker of runs.
+    const asked = await runInProcess(['verify', 'sqlite:out.db'], inFolder(folder, service));
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain('select * from "verified"');
+    expect(asked.stderr).not.toContain('sluice_runs');
   });
 
   it('leaves --keep, its qualities, --rejects and the report what they go by', async () => {
