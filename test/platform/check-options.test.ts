@@ -202,6 +202,11 @@ const cases: readonly [string, () => unknown, RegExp][] = [
   ],
   [
     'mergeExports',
+    () => mergeExports([], ['{"a@b.example":{}}'], { email: ['email'] }),
+    /^(?!.*@).*\bexports.*Buffer\.from/,
+  ],
+  [
+    'mergeExports',
     () => mergeExports([{ email: 'a@b.example' }], any('export.json'), { email: ['email'] }),
     /\bexports.*\["export\.json"\]/,
   ],

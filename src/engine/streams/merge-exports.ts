@@ -7,6 +7,7 @@ import {
   type RowsOf,
   someRows,
 } from '../../lists/rows/sources/rows-source.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
 import { ContractError } from '../../platform/errors/service-errors.js';
 import { faultOfExport } from '../../platform/text/notices.js';
 import { refuseReading } from '../../platform/files/disk-errors.js';
@@ -101,6 +102,7 @@ export function mergeExports<
   EnrichedRow<Input, Email, Phone, Prefix, Chosen, SureFields<Given>, OpenFields<Given>>
 > {
   checkValue('rows', rows, someRows);
+  refuseText(exports);
   checkValue('exports', exports, someExports);
   checkOptions(options, mergeShape);
   const { signal: _, ...columns } = options as MergeSettings;
@@ -109,6 +111,16 @@ export function mergeExports<
     undefined,
   );
   return merge(plan, rows, exports, options.signal) as AsyncGenerator<never>;
+}
+
+/** An export itself in place of its path: its addresses are in no message. */
+function refuseText(exports: unknown): void {
+  const given: readonly unknown[] = Array.isArray(exports) ? exports : [exports];
+  if (!given.some((each) => typeof each === 'string' && /^\s*\{\s*"/.test(each))) return;
+  throw new ConfigurationError(
+    'exports takes paths: of an export as a text give a function, such as async () => [Buffer.from(text)]',
+    { option: 'exports' },
+  );
 }
 
 async function* merge(
