@@ -93,7 +93,8 @@ export class BatchPool {
 
   constructor(options: BatchPoolOptions, ports: PoolPorts) {
     const { settings, service, runId, signal } = options;
-    const { concurrency = defaults.concurrency } = settings;
+    const { concurrency = defaults.concurrency, pollIntervalMs = defaults.pollIntervalMs } =
+      settings;
     const strange = new StrangeAnswers(ports.onNotice);
     this.#ports = ports;
     this.#concurrency = concurrency;
@@ -115,9 +116,10 @@ export class BatchPool {
       runId,
       namePrefix: options.namePrefix ?? namePrefixOf(settings),
       settings: settings.settings ?? {},
-      pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
+      pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,
       pace: new PollEstimator(
+        pollIntervalMs,
         () => this.#inHand + this.#waiting.size + (ports.claimable?.() ?? Infinity),
       ),
       isResumable: options.isResumable,

@@ -1,4 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
+import { pollWaitMs } from '../../platform/waiting/clock.js';
 
 /**
  * First look at an unknown service: a constant, plus a share that grows with the root of the addresses. A
@@ -8,17 +9,16 @@ const guessMs = 28;
 const guessMsPerRoot: Readonly<Record<VerificationType, number>> = { email: 0.8, phone: 3 };
 /** An earlier look must be able to save this many intervals in all: it may cost one, and holds a place. */
 const worthTrying = 1.5;
-/**
- * When a batch was not through at a time that was enough before, the next is looked at a little later; each
- * further miss doubles the delay, up to a share of that time.
- */
-const slowerAtFirst = 0.03;
-const slowerBy = 0.5;
+/** The latest batches tell how long others take: services become slower and faster. */
+const remembered = 8;
+/** What a poll too soon costs beside the wait after it, as a share of the batch's time: it is a request. */
+const pollCost = 0.01;
 /**
  * Batches vary: a look comes later than a time that was enough, by a share of the interval that a premature look
- * costs, and at most by `slowerBy` of that time.
+ * costs, and at most by half of that time.
  */
 const slack = 0.03;
+const mostSlack = 0.5;
 /** After this many batches a shorter wait is tried: the service may have become faster. */
 const settledEnough = 40;
 /** Distance of looks at an unknown service: a share of the interval, or of the time so far. */
@@ -38,10 +38,12 @@ export interface TimedBatch {
  */
 export class PollEstimator {
   readonly #paces = new Map<string, Map<number, SizePace>>();
+  readonly #intervalMs: number;
   readonly #remaining: () => number;
 
   /** @param remaining how many more batches an earlier look may serve; bounded by the number so far */
-  constructor(remaining: () => number = () => Infinity) {
+  constructor(intervalMs: number, remaining: () => number = () => Infinity) {
+    this.#intervalMs = intervalMs;
     this.#remaining = remaining;
   }
 
@@ -52,76 +54,107 @@ export class PollEstimator {
     // Batches of similar size take a similar time.
     const size = Math.floor(Math.log2(Math.max(1, addresses)));
     let pace = sizes.get(size);
-    if (!pace) sizes.set(size, (pace = new SizePace(nearestOf(sizes, size))));
+    if (!pace) sizes.set(size, (pace = new SizePace(this.#intervalMs, nearestOf(sizes, size))));
     pace.begun += 1;
     const guess = Math.round(guessMs + guessMsPerRoot[type] * Math.sqrt(addresses));
     return new StageTiming(pace, guess, this.#remaining);
   }
 }
 
-/** How long batches of one size stay in a stage: more than `lowerMs`; `upperMs` was enough, or is being tried. */
+/** What was seen of a batch: still in the stage at one time, and through at the other. */
+interface Stay {
+  readonly afterMs: number;
+  readonly byMs: number;
+}
+
+/** How long batches of one size stay in a stage. */
 class SizePace {
-  lowerMs = 0;
-  /** `undefined` until a batch was seen to leave the stage. */
-  upperMs: number | undefined;
-  /** Batches in a row found through at `upperMs`. */
-  settled = 0;
+  readonly intervalMs: number;
+  #stays: readonly Stay[] = [];
+  /** When the latest looks that came too soon were. */
+  #missesMs: readonly number[] = [];
+  /** Batches in a row found through at their first look. */
+  #settled = 0;
   /** Batches that entered the stage so far. */
   begun = 0;
   /** The longest time after which a batch was looked at. */
   lookedMs = 0;
+  /** The first look that costs least; `undefined` until a batch was seen to leave the stage. */
+  firstMs: number | undefined;
   /** The batch that risks a premature look. */
   probing: StageTiming | undefined;
   readonly listeners = new Set<() => void>();
   /** The pace of another size, until this one is known. */
   readonly nearest: SizePace | undefined;
 
-  constructor(nearest: SizePace | undefined) {
+  constructor(intervalMs: number, nearest: SizePace | undefined) {
+    this.intervalMs = intervalMs;
     this.nearest = nearest;
   }
 
   /** When the next poll shows something new, while nothing is known: the first batch looks, the others follow it. */
-  nextMs(guessMs: number, intervalMs: number): number {
-    const { lookedMs } = this;
+  nextMs(guessMs: number): number {
+    const { lookedMs, intervalMs } = this;
     if (lookedMs === 0) return Math.min(guessMs, intervalMs);
     const next = lookedMs + Math.max(apartOfInterval * intervalMs, apart * lookedMs);
     return Math.min(next, Math.max(longestTurnMs, intervalMs));
   }
 
+  /**
+   * The look that costs least for a batch like the latest: what it waits in vain, and the polls before.
+   *
+   * @param lookedMs it is still in the stage then
+   * @returns `undefined` where none stayed longer
+   */
+  bestMs(lookedMs: number): number | undefined {
+    const { intervalMs } = this;
+    const stays = this.#stays.filter(({ byMs }) => byMs > lookedMs);
+    // Each may have been through in the middle of what was seen of it, or at its end.
+    const throughMs = stays.flatMap(({ afterMs, byMs }) => [
+      (Math.max(afterMs, lookedMs) + byMs) / 2,
+      byMs,
+    ]);
+    const earliestMs = lookedMs === 0 ? 0 : lookedMs + intervalMs;
+    let bestMs: number | undefined;
+    let least = Infinity;
+    for (const ms of throughMs) {
+      const atMs = Math.max(withSlack(ms, intervalMs), earliestMs);
+      const cost = costOf(atMs, throughMs, intervalMs);
+      if (cost < least) [bestMs, least] = [atMs, cost];
+    }
+    return bestMs;
+  }
+
+  /** The latest known time before this one at which a batch was still in the stage. */
+  missBefore(ms: number): number {
+    return Math.max(0, ...this.#missesMs.filter((missMs) => missMs < ms));
+  }
+
   look(ms: number): void {
     if (ms <= this.lookedMs) return;
     this.lookedMs = ms;
-    if (this.upperMs === undefined) this.#notify();
+    if (this.firstMs === undefined) this.#notify();
   }
 
-  /** A look came too soon: the next batch waits a little longer. */
+  /** A look came too soon. */
   miss(ms: number): void {
-    const { upperMs, lowerMs } = this;
-    this.lowerMs = Math.max(lowerMs, ms);
-    this.settled = 0;
-    if (upperMs !== undefined && ms >= upperMs) {
-      const later = Math.max(2 * (upperMs - lowerMs), ms * slowerAtFirst);
-      this.upperMs = ms + Math.min(later, ms * slowerBy);
-    }
+    this.#settled = 0;
+    this.#missesMs = [...this.#missesMs, ms].slice(-remembered);
     this.#notify();
   }
 
-  learn(missedMs: number, foundMs: number, intervalMs: number): void {
-    const { upperMs } = this;
-    const enoughMs = foundMs + Math.min(slack * intervalMs, slowerBy * foundMs);
-    if (upperMs === undefined || missedMs >= upperMs || foundMs <= this.lowerMs) {
-      // Nothing was known, or the service has changed speed.
-      this.lowerMs = foundMs <= this.lowerMs ? missedMs : Math.max(this.lowerMs, missedMs);
-      this.upperMs = enoughMs;
-      this.settled = 0;
-    } else {
-      this.lowerMs = Math.max(this.lowerMs, missedMs);
-      this.settled = enoughMs < upperMs ? 0 : this.settled + 1;
-      this.upperMs = Math.min(upperMs, enoughMs);
-      if (this.settled >= settledEnough) {
-        this.settled = 0;
-        this.lowerMs /= 2;
-      }
+  /** @param missedMs the look before it was found through; 0 if there was none */
+  learn(missedMs: number, foundMs: number): void {
+    const seen = { afterMs: Math.max(missedMs, this.missBefore(foundMs)), byMs: foundMs };
+    // Batches are alike until they show otherwise: what was seen more closely of one holds for others, too.
+    const stays = this.#stays.map((known) => (isWithin(seen, known) ? seen : known));
+    stays.push(stays.findLast((known) => isWithin(known, seen)) ?? seen);
+    this.#stays = stays.slice(-remembered);
+    this.firstMs = this.bestMs(0);
+    this.#settled = missedMs === 0 ? this.#settled + 1 : 0;
+    if (this.#settled >= settledEnough) {
+      this.#settled = 0;
+      this.#missesMs = [this.missBefore(foundMs) / 2];
     }
     this.#notify();
   }
@@ -148,25 +181,31 @@ export class StageTiming {
    * The wait before the first look, in milliseconds. One batch at a time risks a premature look: earlier each
    * time it is found through, and not at all where that saves less than the interval that it may cost.
    */
-  firstWaitMs(intervalMs: number): number {
-    const { lowerMs, upperMs, nearest, begun, probing } = this.#pace;
-    if (upperMs === undefined) return nearest?.upperMs ?? this.nextMs(intervalMs);
-    const spanMs = upperMs - lowerMs;
+  firstWaitMs(): number {
+    const { firstMs, nearest, begun, probing, intervalMs } = this.#pace;
+    if (firstMs === undefined) return nearest?.firstMs ?? this.nextMs();
+    const tooSoonMs = this.#pace.missBefore(firstMs);
+    const spanMs = firstMs - tooSoonMs;
     const served = Math.min(begun, this.#remaining());
     const worth = (served * spanMs) / (worthTrying * intervalMs);
-    if (worth <= 1 || (probing && probing !== this)) return upperMs;
+    if (worth <= 1 || (probing && probing !== this)) return firstMs;
     this.#pace.probing = this;
-    return lowerMs + (spanMs * (1 + 1 / worth)) / 2;
+    return tooSoonMs + (spanMs * (1 + 1 / worth)) / 2;
   }
 
   /** While nothing is known, when a poll shows something new. */
-  nextMs(intervalMs: number): number {
-    return this.#pace.nextMs(this.#guessMs, intervalMs);
+  nextMs(): number {
+    return this.#pace.nextMs(this.#guessMs);
   }
 
-  /** The time after which batches like this one were through; `Infinity` while unknown. */
-  get enoughMs(): number {
-    return this.#pace.upperMs ?? Infinity;
+  /** Whether a batch like this one was seen to leave the stage. */
+  get isKnown(): boolean {
+    return this.#pace.firstMs !== undefined;
+  }
+
+  /** The next look at a batch that was still in the stage then; `undefined` where none stayed longer. */
+  laterMs(lookedMs: number): number | undefined {
+    return this.#pace.bestMs(lookedMs);
   }
 
   /** Calls a listener whenever another batch shows something new. @returns stops it */
@@ -184,16 +223,13 @@ export class StageTiming {
 
   miss(): void {
     this.#leave();
-    if (this.#missedMs === 0 || this.#pace.upperMs === undefined) {
-      this.#pace.miss(this.#lookedMs);
-    }
+    this.#pace.miss(this.#lookedMs);
   }
 
   /** The batch leaves the stage; its time counts where it was seen to make progress. */
-  end(isFurther: boolean, intervalMs: number): void {
+  end(isFurther: boolean): void {
     this.#leave();
-    if (isFurther && this.#lookedMs > 0)
-      this.#pace.learn(this.#missedMs, this.#lookedMs, intervalMs);
+    if (isFurther && this.#lookedMs > 0) this.#pace.learn(this.#missedMs, this.#lookedMs);
   }
 
   #leave(): void {
@@ -204,4 +240,26 @@ export class StageTiming {
 function nearestOf(sizes: ReadonlyMap<number, SizePace>, size: number): SizePace | undefined {
   const [first] = [...sizes].toSorted(([a], [b]) => Math.abs(a - size) - Math.abs(b - size));
   return first?.[1];
+}
+
+function isWithin(inner: Stay, outer: Stay): boolean {
+  return outer.afterMs <= inner.afterMs && inner.byMs <= outer.byMs;
+}
+
+function withSlack(ms: number, intervalMs: number): number {
+  return ms + Math.min(slack * intervalMs, mostSlack * ms);
+}
+
+/** What a first look costs batches that are through at these times, all together, in milliseconds. */
+function costOf(firstMs: number, throughMs: readonly number[], intervalMs: number): number {
+  let cost = 0;
+  for (const ms of throughMs) {
+    let atMs = firstMs;
+    for (let poll = 0; atMs < withSlack(ms, intervalMs); poll += 1) {
+      atMs += pollWaitMs(poll, { intervalMs, random: () => 0 });
+      cost += pollCost * ms;
+    }
+    cost += atMs - ms;
+  }
+  return cost;
 }

@@ -107,18 +107,13 @@ export class PollSchedule {
     const { pollIntervalMs } = this.#options;
     const timing = this.#timing;
     if (!timing) return grownAt;
-    if (this.#polls === 0) {
-      const longest = Math.max(longestUnseenMs, pollIntervalMs);
-      return this.#enteredAt + Math.min(timing.firstWaitMs(pollIntervalMs), longest);
-    }
-    const enoughAt = this.#enteredAt + timing.enoughMs;
-    if (enoughAt === Infinity) {
-      return Math.max(grownAt, this.#enteredAt + timing.nextMs(pollIntervalMs));
-    }
+    const longest = Math.max(longestUnseenMs, pollIntervalMs);
+    if (this.#polls === 0) return this.#enteredAt + Math.min(timing.firstWaitMs(), longest);
+    if (!timing.isKnown) return Math.max(grownAt, this.#enteredAt + timing.nextMs());
+    const laterMs = timing.laterMs(this.#lookedAt - this.#enteredAt);
     // A time that was not enough for this batch no longer predicts anything.
-    if (enoughAt <= this.#lookedAt) return grownAt;
-    const latest = Math.min(enoughAt, this.#lookedAt + longestUnseenMs);
-    return Math.max(latest, this.#lookedAt + pollIntervalMs);
+    if (laterMs === undefined) return grownAt;
+    return Math.min(this.#enteredAt + laterMs, this.#lookedAt + longest);
   }
 
   /** @returns whether the time is reached; another batch may have shown something before */
@@ -140,7 +135,7 @@ export class PollSchedule {
   }
 
   #time(stage: Stage, hasPassed: boolean): void {
-    this.#timing?.end(hasPassed, this.#options.pollIntervalMs);
+    this.#timing?.end(hasPassed);
     const isTimed = stage === 'parsing' || stage === 'verifying';
     // Once waits have begun, the batch comes a second time, or not by the straight way.
     this.#timing =

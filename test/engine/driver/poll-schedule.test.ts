@@ -34,14 +34,14 @@ function waitIn(state: BatchState, stageDeadlineMs = 1e9, pace?: PollEstimator) 
 
 describe('PollSchedule', () => {
   it('ends with the reason of the stop, though another batch tells something at that moment', async () => {
-    const pace = new PollEstimator();
+    const pace = new PollEstimator(1000);
     const { wait } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
     const stop = new AbortController();
     const waiting = wait.next(stop.signal);
     const other = pace.begin('parsing', timed);
     other.look(10);
-    other.end(true, 1000);
+    other.end(true);
     const reason = new Error('enough');
     stop.abort(reason);
     await expect(waiting).rejects.toBe(reason);
@@ -103,18 +103,19 @@ describe('PollSchedule', () => {
   });
 
   it('looks first when others of its run were through, and then waits as ever', async () => {
-    const pace = new PollEstimator();
+    const pace = new PollEstimator(1000);
     const earlier = pace.begin('parsing', timed);
-    earlier.look(4000);
+    earlier.look(4099);
+    earlier.miss();
     earlier.look(4100);
-    earlier.end(true, 1000);
+    earlier.end(true);
     const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
     expect([await next(), await next(), await next()]).toEqual([4130, 1000, 1500]);
   });
 
   it('looks as soon as another batch tells that it is time, but not twice within the interval', async () => {
-    const pace = new PollEstimator();
+    const pace = new PollEstimator(1000);
     const other = pace.begin('parsing', timed);
     const { clock, wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
@@ -123,49 +124,38 @@ describe('PollSchedule', () => {
     const lookedMs = clock.now();
     const waiting = wait.next(signal);
     other.look(lookedMs + 200);
-    other.end(true, 1000);
+    other.end(true);
     await clock.runUntil(waiting);
     expect(clock.now() - lookedMs).toBe(1000);
   });
 
   it('does not look again before the time at which another batch was through', async () => {
-    const pace = new PollEstimator();
+    const pace = new PollEstimator(1000);
     const other = pace.begin('parsing', timed);
     const { clock, wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
     await next();
+    other.look(7999);
+    other.miss();
     other.look(8000);
-    other.end(true, 1000);
+    other.end(true);
     await next();
     expect(clock.now()).toBe(8030);
     expect(await next()).toBe(1500);
   });
 
   it('looks after five minutes, for all that others tell', async () => {
-    const pace = new PollEstimator();
+    const pace = new PollEstimator(1000);
     const earlier = pace.begin('parsing', timed);
+    earlier.look(999_999);
+    earlier.miss();
     earlier.look(1_000_000);
-    earlier.end(true, 1000);
+    earlier.end(true);
     const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
     expect([await next(), await next(), await next(), await next(), await next()]).toEqual([
       300_000, 300_000, 300_000, 100_030, 3375,
     ]);
-  });
-
-  it('looks later when another batch of its run was looked at too soon', async () => {
-    const pace = new PollEstimator();
-    const earlier = pace.begin('parsing', timed);
-    earlier.look(400);
-    earlier.end(true, 1000);
-    const { clock, wait } = waitIn(stateOf.uploaded, 1e9, pace);
-    wait.note(stateOf.parsing);
-    const waiting = wait.next(signal);
-    const other = pace.begin('parsing', timed);
-    other.look(430);
-    other.miss();
-    await clock.runUntil(waiting);
-    expect(clock.now()).toBe(645);
   });
 
   it('ends with the reason of an abort', async () => {
