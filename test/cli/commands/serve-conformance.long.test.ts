@@ -12,9 +12,9 @@ describe('sluice conformance', () => {
     expect(ended.code).toBe(0);
     const table = ended.stdout.toString();
     expect(table).toMatch(
-      /^docs\/service-interface\.md#1-what-the-service-does\nholds {11}1\.1 {34}verifies two kinds of data/,
+      /^docs\/reference\/service-interface\.md#1-what-the-service-does\nholds {11}1\.1 {34}verifies two kinds of data/,
     );
-    expect(table.match(/^docs\/service-interface\.md#.*$/gm)).toHaveLength(17);
+    expect(table.match(/^docs\/reference\/service-interface\.md#.*$/gm)).toHaveLength(17);
     expect(table).not.toMatch(/^FAILS/m);
     expect(table).toMatch(/\d+ clauses\n/);
     await serving.stop();
