@@ -242,7 +242,8 @@ describe('a run that processes share in PostgreSQL', () => {
   it('sends again what failed when that is asked for, once for all, and only then', async () => {
     await serveWithBroken();
     const failed = await Promise.all(together(2));
-    expect(failed[0]?.email?.buckets.failed).toBe(10);
+    // Of one of their addresses there may be two rows.
+    expect(failed[0]?.batches.filter(({ stage }) => stage === 'failed')).toHaveLength(2);
     expect(failed[1]).toEqual(failed[0]);
     const before = await paidAddresses(service);
     expect(await work()).toEqual({ ...failed[0], already_finished: true });
