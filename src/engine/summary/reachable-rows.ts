@@ -1,4 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { RowsFrom } from '../../lists/rows/sink.js';
 import { trimCell } from '../addresses/address.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
@@ -53,7 +54,7 @@ export class ReachableRows {
   add(outcomes: Uint32Array, { chunk, from }: RowsFrom): void {
     const width = this.#optOuts.length;
     for (let index = 0, row = from; index < outcomes.length; index += width, row += 1) {
-      const found = this.#ofRow(outcomes, index, { chunk, row });
+      const found = this.#ofRow(outcomes, index, row, chunk);
       if (chunk.isSplitOff?.(row) === true) {
         this.splitOff += 1;
         if (this.#last === valid || found === nothing) continue;
@@ -69,23 +70,23 @@ export class ReachableRows {
     else if (found === suppressed) this.optedOut += by;
   }
 
-  #ofRow(
-    outcomes: Uint32Array,
-    start: number,
-    { chunk, row }: Pick<RowsFrom, 'chunk'> & { readonly row: number },
-  ): number {
+  #ofRow(outcomes: Uint32Array, start: number, row: number, chunk: RowChunk): number {
     let found = nothing;
     for (let column = 0; column < this.#optOuts.length; column += 1) {
       const mark = this.#marks.of(outcomes[start + column] ?? 0);
       if (mark === suppressed) return suppressed;
       if (found === valid) continue;
-      const hasOptedOut = this.#optOuts[column]?.some(({ position, says }) => {
-        const cell = chunk.text(row, position);
-        return typeof cell === 'string' && says(trimCell(cell));
-      });
-      if (hasOptedOut === true) found = suppressed;
+      const optOuts = this.#optOuts[column] ?? [];
+      if (optOuts.length > 0 && hasOptedOut(chunk, row, optOuts)) found = suppressed;
       else if (mark === valid) found = valid;
     }
     return found;
   }
+}
+
+function hasOptedOut(chunk: RowChunk, row: number, columns: readonly OptOutColumn[]): boolean {
+  return columns.some(({ position, says }) => {
+    const cell = chunk.text(row, position);
+    return typeof cell === 'string' && says(trimCell(cell));
+  });
 }
