@@ -43,7 +43,8 @@ export class PollEstimator {
 
   /** @param remaining how many more batches an earlier look may serve; bounded by the number so far */
   constructor(intervalMs: number, remaining: () => number = () => Infinity) {
-    this.#intervalMs = intervalMs;
+    // Waits that grow from nothing never end.
+    this.#intervalMs = Math.max(1, intervalMs);
     this.#remaining = remaining;
   }
 

@@ -121,6 +121,13 @@ describe('PollEstimator', () => {
     expect(waitAfter(30)).toBeGreaterThan(1900);
   });
 
+  it('learns without an interval, too', () => {
+    const pace = new PollEstimator(0);
+    looked(pace.begin('parsing', emails(1000)), 100, 200);
+    looked(pace.begin('parsing', emails(1000)), 3_599_000, 3_600_000);
+    expect(pace.begin('parsing', emails(1000)).laterMs(200)).toBeGreaterThan(3_599_000);
+  });
+
   it('looks where batches that vary cost least: not when the slowest was through, if polls are short beside it', () => {
     const waitAfter = (interval: number): number => {
       const pace = new PollEstimator(interval);
