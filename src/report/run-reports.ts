@@ -39,6 +39,8 @@ class ReportFile {
   readonly #what: 'summary' | 'report';
   /** Permissions of the removed one, which its successor keeps. */
   #mode: number | undefined;
+  /** It is another file of the run, which a report about that must not replace. */
+  #isRefused = false;
 
   static async open(path: string, what: 'summary' | 'report'): Promise<ReportFile> {
     await checkOutputPath(path);
@@ -53,6 +55,7 @@ class ReportFile {
   async keepApart(others: readonly string[]): Promise<void> {
     for (const other of others) {
       if (!(await isSameFile(this.path, other))) continue;
+      this.#isRefused = true;
       throw new ConfigurationError(
         `${optionName(this.#what)} ${this.path} is another file of the run: give the ${this.#what} a name of its own`,
         { option: this.#what, file: this.path, fault: 'exists' },
@@ -82,6 +85,7 @@ class ReportFile {
   }
 
   async write(text: string, noMoreOpenThan: FilePermissions | undefined): Promise<void> {
+    if (this.#isRefused) return;
     await writeOutputFile(this.path, [Buffer.from(text)], {
       noMoreOpenThan,
       ...(this.#mode !== undefined && { mode: this.#mode }),

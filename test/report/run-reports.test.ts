@@ -49,6 +49,11 @@ describe('the reports of a run', () => {
       await expect(RunReports.open(options)).rejects.toMatchObject({ code: 'invalid_option' });
     }
     expect(await readdir(folder)).toEqual([]);
+    await writeFile(path, 'of the run');
+    const reports = await RunReports.open({ summary: path });
+    await expect(reports.keepApart([path])).rejects.toMatchObject({ code: 'invalid_option' });
+    await reports.stopped({ exit_code: 2, reason: 'invalid_option', message: null }, run);
+    expect(await readFile(path, 'utf8')).toBe('of the run');
   });
 
   it('have names as they are in the summary, without what steers a terminal', async () => {

@@ -7,16 +7,14 @@ import { runDurably, runShared, stream } from '../job/run-job.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/estimate-job.js';
 import {
   asWritten,
-  filesAmong,
   type Location,
   locationOf,
-  pathOf,
   refuseUnquoted,
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
 import type { RunParts } from '../job/job-end.js';
-import { prepareJob } from '../job/prepare-job.js';
+import { filesNamedIn, prepareJob } from '../job/prepare-job.js';
 import { asksNetwork } from '../options/engine-options.js';
 import { print } from '../terminal/print.js';
 import { message, type Message } from '../messages/catalogue.js';
@@ -151,10 +149,8 @@ async function reportIfStopped(
 }
 
 /** @throws ConfigurationError, OutputError before anything is read */
-async function openReports(
-  { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
-  to: Location,
-): Promise<RunReports> {
+async function openReports(input: CommandInput<VerifyOption>, to: Location): Promise<RunReports> {
+  const { options, stdout } = input;
   const report = options.text('report');
   const summary = options.text('summary');
   if (report === standard) {
@@ -173,11 +169,7 @@ async function openReports(
     // A trial keeps the reports of the last night.
     report: options.has('dry-run') ? undefined : report,
     summary: summary === standard ? async (text) => print(text, stdout) : summary,
-    besides: filesAmong([
-      ...positionals.map((path) => resolvePath(cwd, path)),
-      pathOf(to),
-      options.text('rejects'),
-    ]),
+    besides: await filesNamedIn(input, to),
     asksNetwork: asksNetwork(options),
     isShared: options.has('store'),
     keepsQuality: options.has('keep-quality'),

@@ -67,6 +67,12 @@ export function pathOf({ kind, path }: Location): string | undefined {
   return kind === 'file' ? path : undefined;
 }
 
+/** @returns `undefined` for a server */
+export function databaseFile(location: Location): string | undefined {
+  if (location.kind !== 'sqlite' && location.kind !== 'duckdb') return undefined;
+  return location.url.replace(/^[a-z]+:(?:\/\/)?/i, '');
+}
+
 export function listAt(location: Location): string {
   return location.kind === 'file' ? location.path : location.url;
 }

@@ -17,10 +17,10 @@ import { chooseTarget } from '../connect.js';
 import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
   asWritten,
+  databaseFile,
   findInputs,
   isDatabase,
   isTaken,
-  type Location,
   locationOf,
   pathOf,
   resolvePath,
@@ -249,12 +249,6 @@ async function optOutsBeside({ positionals, ...input }: CommandInput<never>): Pr
     .slice(0, mostBeside)
     .map((name) => join(dirname(path), name))
     .map((found) => asWritten(input.cwd, found));
-}
-
-/** @returns `undefined` for a server */
-function databaseFile(location: Location): string | undefined {
-  if (location.kind !== 'sqlite' && location.kind !== 'duckdb') return undefined;
-  return location.url.replace(/^[a-z]+:(?:\/\/)?/i, '');
 }
 
 /** An unfinished run of the list that has paid for some of it. */

@@ -40,11 +40,13 @@ import {
   type ListEnds,
 } from '../endpoints/list-ends.js';
 import {
+  databaseFile,
   filesAmong,
   findInputs,
   pathOf,
   locationOf,
   type Location,
+  resolvePath,
   standard,
 } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -185,6 +187,31 @@ async function openJobHistory(
   const history = await opens();
   if (isAsked && !wasEmpty && history?.size === 0) await agree();
   return { history, wasEmpty };
+}
+
+/** The files that a command names, which a report of it must not replace, whatever ends it. */
+export async function filesNamedIn(
+  input: CommandInput<VerifyOption>,
+  to: Location,
+): Promise<readonly string[]> {
+  const { options, positionals, cwd } = input;
+  const [history, lists] = [options.text('history'), options.texts('suppress')];
+  // What is wrong with the names is said once they are used.
+  const inputs = positionals.map(async (path) =>
+    /:\/\//.test(path) ? [] : findInputs([path], input).catch(() => []),
+  );
+  return filesAmong([
+    ...[to, ...(await Promise.all(inputs)).flat()].map(
+      (each) => pathOf(each) ?? databaseFile(each),
+    ),
+    ...lists
+      .flatMap((list) => [list, list.replace(/#[^#]*$/, '')])
+      .map((list) => resolvePath(cwd, list)),
+    ...(history === undefined ? [] : [history, `${history}.key`]),
+    ...(['rejects', 'config', 'env-file', 'api-key-file'] as const).map((name) =>
+      options.text(name),
+    ),
+  ]);
 }
 
 /** The files of the output: none may replace a list of `--suppress`, nor may a report replace them or the input. */

@@ -241,6 +241,27 @@ describe('a run that stops', () => {
     await holder.ended;
   });
 
+  it('replaces no file that the command names, whatever ends it', async () => {
+    const named = ['night.history', 'night.history.key', 'no.csv', 'night.json', 'night.env'];
+    for (const name of [...named, 'crm.db']) await writeFile(join(folder, name), 'A=1');
+    await writeFile(join(folder, 'night.json'), '{"country": "US"}');
+    const options = ['--history', 'night.history', '--suppress', 'no.csv#email'];
+    const files = ['--config', 'night.json', '--env-file', 'night.env'];
+    const cases = [
+      ...named.map((name) => ['list.csv', '--summary', name]),
+      ['sqlite:crm.db', '--report', 'crm.db'],
+      ['l*.csv', '--summary', 'list.csv'],
+    ];
+    for (const [list = '', option = '', name = ''] of cases) {
+      const content = await readFile(join(folder, name));
+      const args = ['verify', list, '--email', 'none', ...options, ...files, option, name];
+      const ended = await runInProcess(args, { cwd: folder });
+      expect(ended.code, ended.stderr).toBe(2);
+      expect(eventsOf(ended, 'error')).toMatchObject([{ option, fault: 'exists', file: name }]);
+      expect(await readFile(join(folder, name))).toEqual(content);
+    }
+  });
+
   it('says what was paid where its summary cannot be written', async () => {
     const apart = join(folder, 'reports');
     await mkdir(apart);
