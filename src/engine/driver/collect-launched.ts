@@ -100,8 +100,8 @@ async function deleteUploads(
 }
 
 /**
- * A launch that has not arrived is looked at once more where it was sent a moment ago, by a process that was killed:
- * it may be under way.
+ * A run's launch that has not arrived is looked at once more: a process that was killed a moment ago may have sent
+ * it, if not for the first time.
  *
  * @param waiting each is taken out once it has ended
  */
@@ -125,8 +125,7 @@ async function collectAll(
       leave: async (batch, state) => {
         const left = of(batch);
         const { batchUuid, run, launchedAtMs } = left;
-        const isNew = !isAgain && clock.wallNow() - launchedAtMs < graceMs;
-        if (isNew && run !== undefined && !isAtEnd(state)) return;
+        if (!isAgain && run !== undefined && !isAtEnd(state)) return;
         waiting.delete(left);
         if (state.stage === 'exported') return;
         if (state.stage === 'failed' && run !== undefined) {
