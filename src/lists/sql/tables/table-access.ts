@@ -105,23 +105,37 @@ export class TableAccess<Database extends Connection> {
     };
     if (!hasKey) return this.#holdBesideKeys(patience);
     if (await this.use('look', check, exists)) return nothing;
-    for (const [others, part] of withKey.entries()) {
-      const release = await this.claim(atOnce(patience), part, 0).catch((error: unknown) => {
+    let release = nothing;
+    for (const part of withKey) {
+      const claimed = await this.claim(atOnce(patience), part, 0).catch((error: unknown) => {
         if (isSluiceError(error, 'state_locked')) return undefined;
         throw error;
       });
-      if (!release) continue;
-      // None without a key is there beside another with one.
-      if (others > 0) return release;
-      try {
-        await this.#waitFor(patience, '');
-      } catch (error) {
-        await release();
-        throw error;
-      }
-      return release;
+      if (!claimed) continue;
+      release = claimed;
+      break;
     }
-    return nothing;
+    try {
+      await this.#waitForKeyless(patience);
+    } catch (error) {
+      await release();
+      throw error;
+    }
+    return release;
+  }
+
+  /** Another with a key may look for one at the same moment, which keeps a file for so long. */
+  async #waitForKeyless(patience: LockWait | undefined): Promise<void> {
+    const { waitLockMs = 0, signal, clock = systemClock } = patience ?? {};
+    const isFile = this.dialect.fileOf?.(this.#address.url) !== undefined;
+    for (let left = isFile && waitLockMs === 0 ? 3 : 0; ; left -= 1) {
+      try {
+        return await this.#waitFor(patience, '');
+      } catch (error) {
+        if (left === 0 || !isSluiceError(error, 'state_locked')) throw error;
+        await clock.sleep(claimPauseMs / 4, signal);
+      }
+    }
   }
 
   /** Waits for runs with a key without the claim that they end with, which would keep both waiting. */

@@ -376,8 +376,13 @@ function describeMakers(open: Database['open']): void {
     await release?.();
     await expect(place.sink().hold?.()).rejects.toMatchObject({ code: 'state_locked' });
     await releaseOther?.();
+    // And one without is left to by all with a key, though the first of them waits for it.
+    const releaseIt = await place.sink().hold?.();
+    const waiting = first.hold?.({ waitLockMs: 600_000 });
+    await expect(second.hold?.()).rejects.toMatchObject({ code: 'state_locked' });
+    await releaseIt?.();
     await (
-      await place.sink().hold?.()
+      await waiting
     )?.();
   });
 
