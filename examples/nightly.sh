@@ -29,9 +29,10 @@ options=(
   --summary=summary.json --report=report.html --no-progress
 )
 verify() {
-  local own=() option
+  local own=() option given
   for option in "${options[@]}"; do
-    case " $* " in *" ${option%%=*} "* | *" ${option%%=*}="*) ;; *) own+=("$option") ;; esac
+    for given in "$@"; do [ "${given%%=*}" != "${option%%=*}" ] || continue 2; done
+    own+=("$option")
   done
   sluice verify contacts.csv "${own[@]}" ${environment[@]+"${environment[@]}"} "$@" 2>&3
 }
