@@ -2,7 +2,6 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { closableChunks, type CellText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { withMembers } from '../../lists/rows/guarded-ends.js';
-import { caseless } from '../../lists/rows/sources/combine-headers.js';
 import type { SourceReading } from '../../lists/rows/source.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { trimCell } from '../addresses/address.js';
@@ -127,8 +126,8 @@ export function withListHints(
 }
 
 /**
- * The names of columns that a row has in place of addresses, where the header above it has others: groups of
- * columns stand above their names.
+ * The names of columns that a row has in place of addresses, where the header above it has none for them: groups
+ * of columns stand above their names.
  */
 function columnNamesIn(
   chunk: RowChunk,
@@ -139,7 +138,8 @@ function columnNamesIn(
     const cell = chunk.text(row, position);
     const text = typeof cell === 'string' ? trimCell(cell) : '';
     const isName = readColumnName(text).meaning === type && !/[@\d]/.test(text);
-    return isName && caseless(text) !== caseless(name) ? [text] : [];
+    // Below a column's own name stands `no email`.
+    return isName && readColumnName(name).meaning !== type ? [text] : [];
   });
   return names.length > 0 && names.length === verified.length ? names : undefined;
 }

@@ -82,10 +82,12 @@ describe('rows that have opted out', () => {
 describe('a header below a header', () => {
   it('is named where the first row has names of columns in place of addresses', async () => {
     const seen: object[] = [];
-    const look = async (...emails: readonly string[]): Promise<void> => {
+    const look = async (...emails: readonly string[]): Promise<void> =>
+      lookAt('Contact', ...emails);
+    const lookAt = async (title: string, ...emails: readonly string[]): Promise<void> => {
       await estimateRun({
-        source: rowsSource(emails.map((Contact) => ({ Contact, E: 'x' }))),
-        email: ['Contact'],
+        source: rowsSource(emails.map((email) => ({ [title]: email, E: 'x' }))),
+        email: [title],
         country: 'US',
         onProgress(progress) {
           if (progress.stage === 'notice' && progress.code === 'second_header')
@@ -98,6 +100,7 @@ describe('a header below a header', () => {
     await look('good1@sluice.test', 'email');
     await look('mail@sluice.test', 'good1@sluice.test');
     await look('contact', 'good1@sluice.test');
+    await lookAt('E-Mail', 'no email', 'good1@sluice.test');
     expect(seen).toHaveLength(1);
   });
 });
