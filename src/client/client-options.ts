@@ -3,7 +3,13 @@ import type { OperationName } from '../contract/operations.js';
 import { version } from '../platform/version.js';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import type { SluiceErrorCode } from '../platform/errors/sluice-error.js';
-import { checkOptions, hasMethod, isObject, type OptionShape } from '../platform/check-options.js';
+import {
+  checkOptions,
+  hasMethod,
+  isObject,
+  nearestNames,
+  type OptionShape,
+} from '../platform/check-options.js';
 import {
   amount,
   called,
@@ -165,8 +171,12 @@ export function parseClientOptions(options: ClientOptions) {
 /** A double in a test, or a server of its own, given for the options. */
 function refuseDouble(options: unknown): void {
   if (!isObject(options)) return;
+  const known = Object.keys(shape);
   const other = Object.keys(options).find(
-    (name) => !Object.hasOwn(shape, name) && ['object', 'function'].includes(typeof options[name]),
+    (name) =>
+      ['object', 'function'].includes(typeof options[name]) &&
+      !known.includes(name) &&
+      (Array.isArray(options[name]) || nearestNames(name, known).length === 0),
   );
   if (other === undefined) return;
   throw new ConfigurationError(

@@ -166,21 +166,26 @@ export function checkNames(
   );
   if (!unknown) return;
   const [name] = unknown;
-  const given = name.toLowerCase();
-  const shown = known.filter((name) => !internal.includes(name));
-  const near = shown
-    .map((other) => ({ other, distance: distanceTo(other.toLowerCase(), given) }))
-    .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
-    .toSorted((a, b) => a.distance - b.distance);
-  const nearest = near.filter(({ distance }) => distance === near[0]?.distance);
+  const shown = known.filter((other) => !internal.includes(other));
+  const nearest = nearestNames(name, shown);
   const advice =
     nearest.length === 0
       ? `the options are ${shown.join(', ')}`
-      : `did you mean ${nearest.map(({ other }) => other).join(' or ')}?`;
+      : `did you mean ${nearest.join(' or ')}?`;
   const subject = within === undefined ? '' : `${within}: `;
   throw new ConfigurationError(`${subject}unknown option ${JSON.stringify(name)}; ${advice}`, {
     option: within === undefined ? name : `${within}.${name}`,
   });
+}
+
+/** What a misspelt name may mean. */
+export function nearestNames(name: string, known: readonly string[]): readonly string[] {
+  const given = name.toLowerCase();
+  const near = known
+    .map((other) => ({ other, distance: distanceTo(other.toLowerCase(), given) }))
+    .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
+    .toSorted((a, b) => a.distance - b.distance);
+  return near.flatMap(({ other, distance }) => (distance === near[0]?.distance ? [other] : []));
 }
 
 /** An abbreviation is closest, and so is a name without its first word. */
