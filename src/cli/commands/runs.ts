@@ -135,6 +135,7 @@ function describe(
   );
   // A finished shared run no longer has its batches.
   const none = status.isFinished ? 'all at their end' : 'none sent';
+  const { earlierCredits: earlier } = status;
   const lines = [
     `input    ${status.input}`,
     `output   ${status.output}`,
@@ -143,6 +144,11 @@ function describe(
     `rows     ${status.rows === null ? 'not read to the end' : grouped(status.rows)}`,
     `batches  ${grouped(status.batches)} (${stages.join(', ') || none})`,
     `credits  ${grouped(status.launchedCredits.email)} email, ${grouped(status.launchedCredits.phone)} phone launched, before refunds`,
+    ...(earlier.email + earlier.phone > 0
+      ? [
+          `         ${grouped(earlier.email)} email, ${grouped(earlier.phone)} phone more by earlier runs of the list, before refunds`,
+        ]
+      : []),
     `so far   ${soFar}`,
     ...(status.stopped ? [`stopped  ${status.stopped.message}`] : []),
     `next     the same command ${next}`,

@@ -8,7 +8,7 @@ import { exitCodes } from '../process/exit-code.js';
 import type { EstimatedJob } from '../job/estimate-job.js';
 import { message } from '../messages/catalogue.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import { ask, mostTries, type Person } from '../terminal/ask-person.js';
+import { agrees, ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
 import { countWithOtherRun } from './use-other-run.js';
@@ -200,9 +200,8 @@ async function countByCallingCodes(
   );
   if (!foreign || isByRow) return counted;
   reporter.doubtful([foreign]);
-  const question = `Take the country of each row from its number, where that has a calling code (--country-from ${shellQuote(foreign.name)})? [Y/n]`;
-  const answer = await ask(question, person, signal);
-  if (answer === undefined || !/^(?:y(?:es)?)?$/i.test(answer)) return counted;
+  const question = `Take the country of each row from its number, where that has a calling code (--country-from ${shellQuote(foreign.name)})?`;
+  if (!(await agrees(question, person, signal, true))) return counted;
   added.push(['country-from', foreign.name]);
   return estimate(added);
 }

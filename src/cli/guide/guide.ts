@@ -31,7 +31,7 @@ import { findStatus } from '../job/questions.js';
 import { message } from '../messages/catalogue.js';
 import { parameterOptions } from '../options/batch-options.js';
 import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
-import { ask, isInteractive, type Person } from '../terminal/ask-person.js';
+import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import {
   askToStart,
@@ -292,8 +292,7 @@ async function offerToResume(
     ...(to === undefined ? [] : [['output', to] as const]),
   ];
   showCommand(added, input, reporter);
-  const answer = (await ask(unfinished.question, person, input.signal)) ?? 'n';
-  return /^(?:y(?:es)?)?$/i.test(answer) ? added : undefined;
+  return (await agrees(unfinished.question, person, input.signal, true)) ? added : undefined;
 }
 
 /** The same with another output, if this output alone names its state directory. */
@@ -352,7 +351,7 @@ async function paidRunOf(
   return {
     added: givenAgain(isLeft ? { ...begunWith, 'max-credits': most } : begunWith),
     ...(refusal !== undefined && { refusal }),
-    question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}${more}. Resume it? [Y/n]`,
+    question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}${more}. Resume it?`,
   };
 }
 

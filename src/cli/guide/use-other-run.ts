@@ -5,7 +5,7 @@ import { asWritten, locationOf } from '../endpoints/locations.js';
 import { findOtherRuns } from '../job/paid-again.js';
 import type { EstimatedJob } from '../job/estimate-job.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { ask, type Person } from '../terminal/ask-person.js';
+import { agrees, type Person } from '../terminal/ask-person.js';
 import type { AddedOption } from './choose-country.js';
 import { creditsOf, type EstimateWith } from './choose-history.js';
 
@@ -38,9 +38,8 @@ export async function countWithOtherRun(
     const tried = await estimate([...added, option], { isOffline: true });
     const used = tried.estimate.unfinished?.used_addresses ?? 0;
     if (used === 0) continue;
-    const question = `An unfinished run of ${asWritten(cwd, run.input)} has paid ${describeCredits(run.launchedCredits) ?? ''}, for ${grouped(used)} of these addresses among others. Use its results, in place of finishing it (--state)? [Y/n]`;
-    const answer = await ask(question, person, signal);
-    if (answer === undefined || !/^(?:y(?:es)?)?$/i.test(answer)) return counted;
+    const question = `An unfinished run of ${asWritten(cwd, run.input)} has paid ${describeCredits(run.launchedCredits) ?? ''}, for ${grouped(used)} of these addresses among others. Use its results, in place of finishing it (--state)?`;
+    if (!(await agrees(question, person, signal, true))) return counted;
     added.push(option);
     return { ...tried, estimate: { ...tried.estimate, balance } };
   }

@@ -81,11 +81,19 @@ async function askNow(
 /** How often a question is asked again after an invalid answer. */
 export const mostTries = 3;
 
+/** @param isYes whether Enter says so; who ends the input says no, and so does who gives no answer in three tries */
 export async function agrees(
   question: string,
   person: Person,
   signal: AbortSignal,
+  isYes = false,
 ): Promise<boolean> {
-  const answer = await ask(`${question} [y/N]`, person, signal);
-  return /^y(?:es)?$/i.test(answer ?? '');
+  const asked = `${question} ${isYes ? '[Y/n]' : '[y/N]'}`;
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const answer = await ask(tries === 0 ? asked : `Type y or n. ${asked}`, person, signal);
+    if (answer === '') return isYes;
+    if (answer === undefined || /^no?$/i.test(answer)) return false;
+    if (/^y(?:es)?$/i.test(answer)) return true;
+  }
+  return false;
 }

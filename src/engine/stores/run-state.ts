@@ -258,7 +258,10 @@ export function entryOf(
   return batches.get(batchLabel(batch));
 }
 
-export function addressesOf({ plan }: RunState, entry: BatchEntry | PartEntry): number {
+export function addressesOf(
+  { plan }: Pick<RunState, 'plan'>,
+  entry: BatchEntry | PartEntry,
+): number {
   if (entry.entry === 'part') return entry.addresses;
   return plan?.batches[entry.batch]?.addresses ?? 0;
 }

@@ -36,6 +36,8 @@ export interface RunStatus {
   readonly stages: Readonly<Record<string, number>>;
   /** Credits of the batches that may have been launched, before refunds. */
   readonly launchedCredits: Readonly<Record<VerificationType, number>>;
+  /** The same of the runs that this one replaced as the list had changed: its own do not include them. */
+  readonly earlierCredits: Readonly<Record<VerificationType, number>>;
   /** Credits of launches without a clear answer: they may not have been spent. */
   readonly doubtfulCredits: Readonly<Record<VerificationType, number>>;
   /** Most credits that unlaunched batches need. */
@@ -84,14 +86,8 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     inDoubt: batches.filter(isLaunchInDoubt).length,
     uploads: batches.filter((batch) => 'uuid' in batch && batch.uuid !== undefined).length,
     stages: stagesOf(state),
-    launchedCredits: creditsOf(
-      state,
-      () => true,
-      (entry) => {
-        const { spent, reserved } = heldCredits(addressesOf(state, entry), entry);
-        return spent + reserved;
-      },
-    ),
+    launchedCredits: launchedCreditsOf(state),
+    earlierCredits: creditsOfEarlier(state),
     doubtfulCredits: creditsOf(state, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
     isFinished: state.finished !== undefined,
@@ -99,6 +95,27 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     retry: retryOfRun(state),
     stopped: stopped ? { code: stopped.code, message: stopped.message, at: stopped.at } : null,
   };
+}
+
+function launchedCreditsOf(state: RunBatches): Record<VerificationType, number> {
+  return creditsOf(
+    state,
+    () => true,
+    (entry) => {
+      const { spent, reserved } = heldCredits(addressesOf(state, entry), entry);
+      return spent + reserved;
+    },
+  );
+}
+
+function creditsOfEarlier({ earlier }: RunState): Record<VerificationType, number> {
+  const sum = { email: 0, phone: 0 };
+  for (const each of earlier) {
+    const { email, phone } = launchedCreditsOf(each);
+    sum.email += email;
+    sum.phone += phone;
+  }
+  return sum;
 }
 
 function textOf(value: unknown): string {
@@ -129,8 +146,10 @@ function failedBatches(state: RunState): Parameters<typeof retryOf>[0] {
   });
 }
 
+type RunBatches = Pick<RunState, 'plan' | 'batches'>;
+
 function creditsOf(
-  state: RunState,
+  state: RunBatches,
   isMeant: (batch: BatchState) => boolean,
   of = (entry: BatchEntry | PartEntry): number => addressesOf(state, entry),
 ): Record<VerificationType, number> {

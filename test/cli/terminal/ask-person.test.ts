@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { message } from '../../../src/cli/messages/catalogue.js';
-import { ask, type Person } from '../../../src/cli/terminal/ask-person.js';
+import { agrees, ask, type Person } from '../../../src/cli/terminal/ask-person.js';
 import { Reporter } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { readAll } from '../harness/read-all.js';
@@ -53,4 +53,22 @@ it('leaves the line of a question that a signal ends', async () => {
   stop.abort(new Error('stopped'));
   await expect(asked).rejects.toThrow('stopped');
   expect(readAll(output)).toMatch(/Start\? .*\n$/s);
+});
+
+it.each([
+  ['\r', true],
+  ['n\r', false],
+])('asks a question of yes or no again after what is neither, then takes %j', async (last, is) => {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const person = { input, output } as unknown as Person;
+  let seen = '';
+  output.on('data', (chunk: Buffer) => {
+    const before = seen;
+    seen += chunk.toString();
+    if (!before.includes('Type') && seen.includes('Type')) input.write(last);
+  });
+  const answer = agrees('Resume it?', person, new AbortController().signal, true);
+  input.write('US\r');
+  expect(await answer).toBe(is);
 });

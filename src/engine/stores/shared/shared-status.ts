@@ -126,6 +126,7 @@ const nothingRead = {
   uploads: 0,
   stages: {},
   launchedCredits: { email: 0, phone: 0 },
+  earlierCredits: { email: 0, phone: 0 },
   doubtfulCredits: { email: 0, phone: 0 },
   openCredits: { email: 0, phone: 0 },
   isFinished: false,

@@ -70,5 +70,11 @@ describe('what is said', () => {
     const earlier = [{ plan: { rows: 100, batches: [planned] }, batches }];
     const runs = earlier as unknown as readonly EarlierRun[];
     expect([creditsBefore(runs)?.email, spentBefore(runs).email]).toEqual([88, 98]);
+    const run = { decides: {}, writes: {}, service: 'local', startedAt: '' };
+    const next = { ...emptyRunState, run, earlier: runs } as unknown as RunState;
+    expect(statusOf(next, 'state')).toMatchObject({
+      launchedCredits: { email: 0 },
+      earlierCredits: { email: 98 },
+    });
   });
 });
