@@ -15,32 +15,30 @@ import { counted, grouped } from '../../platform/text/shown-numbers.js';
  * Rows with an unknown country and their cells: `23 rows: country "Germny" is not understood (Germany? write
  * DE)`. For cells that may be personal data, the row numbers.
  */
-export function unknownCountrySentence(
-  {
-    column,
-    not_understood: count,
-    no_text: noText,
-    looks_like_countries: isAlike,
-    values,
-  }: CountryProblems,
-  most = 10,
-): string {
+export function unknownCountrySentence(problems: CountryProblems, most = 10): string {
+  const { column, no_text: noText, looks_like_countries: isAlike, values } = problems;
+  const count = problems.not_understood - noText;
+  if (noText > 0) {
+    const others =
+      count === 0
+        ? ''
+        : `; ${unknownCountrySentence({ ...problems, not_understood: count, no_text: 0 }, most)}`;
+    return `${counted(noText, 'row')}: the country is ${noTextWords()}${others}`;
+  }
   const rows = counted(count, 'row');
   if (column === null) return `${rows}: the service does not take the country of the number`;
-  if (noText === count) return `${rows}: the country is ${noTextWords()}`;
   const shown = values.slice(0, most).filter(({ value }) => !isMasked(value));
   const [only] = shown;
   if (isAlike && only?.rows === count) {
     return `${rows}: country ${shownCell(only.value)} is not understood${suggestionFor(only, ' (', ')')}`;
   }
-  const left = count - noText - shown.reduce((sum, value) => sum + value.rows, 0);
+  const left = count - shown.reduce((sum, value) => sum + value.rows, 0);
   const others = placesOf(values, left);
   const listed = [
     ...shown.map(
       (value) => `${shownCell(value.value)} (${placeOf(value)}${suggestionFor(value, '; ', '')})`,
     ),
     ...(left > 0 && shown.length > 0 ? [`${counted(left, 'other')} (${others})`] : []),
-    ...(noText > 0 ? [`${noTextWords()} (${counted(noText, 'row')})`] : []),
   ];
   const what = isAlike
     ? `${shown.length > 0 ? 'countries that are' : 'country'} not understood`

@@ -11,6 +11,7 @@ import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/column-lookup.js';
 import { readCountry } from '../../plan/plan.js';
+import { isEmail } from '../../columns/cell-patterns.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
 import { type RunProgress, noticed } from '../reporting/run-progress.js';
 import { isLocationName, sourceOf, type SourceInput } from './source-and-sink.js';
@@ -196,8 +197,12 @@ async function readList(
   return { name: source.name, found, withoutCountry, unread, rows: [...unreadRows] };
 }
 
-/** A column of domains has no typical name. */
-const enoughDomains = 0.8;
+/** A column of domains, with emails among them, may have any name. */
+const enoughEntries = 0.8;
+
+function isEntry(cell: CellText): boolean {
+  return isDomain(cell) || (typeof cell === 'string' && isEmail(cell));
+}
 
 /** @throws ConfigurationError where no column holds addresses or domains */
 function columnsOf(
@@ -213,8 +218,8 @@ function columnsOf(
           const filled = rows
             .map((row) => row[at])
             .filter((cell) => cell !== undefined && cell !== '');
-          const domains = filled.filter((cell) => isDomain(cell)).length;
-          return domains > 0 && domains >= filled.length * enoughDomains ? [at] : [];
+          const entries = filled.filter(isEntry).length;
+          return entries > 0 && entries >= filled.length * enoughEntries ? [at] : [];
         });
   if (found.length > 0 || rows.length === 0) return found;
   throw new ConfigurationError(
