@@ -804,8 +804,8 @@ export const catalogue = {
           more_addresses: 5,
           unknown: 0.1,
           unknown_before: 0.11,
-          paid: 5,
-          paid_before: 250,
+          sent: 5,
+          sent_before: 250,
         },
       ],
     },
@@ -1079,8 +1079,9 @@ interface ComparedRuns {
     /** Shares; null where nothing was verified. */
     readonly unknown: number | null;
     readonly unknown_before: number | null;
-    readonly paid: number;
-    readonly paid_before: number;
+    /** Addresses that the history had no result of. */
+    readonly sent: number;
+    readonly sent_before: number;
   }[];
 }
 
@@ -1089,8 +1090,8 @@ function comparedType({
   more_addresses: more,
   unknown,
   unknown_before: before,
-  paid,
-  paid_before: paidBefore,
+  sent,
+  sent_before: sentBefore,
 }: ComparedRuns['types'][number]): string {
   const change =
     more === 0
@@ -1103,7 +1104,7 @@ function comparedType({
   return [
     `${type}: ${change}`,
     ...share,
-    `${grouped(paid)} paid for (${grouped(paidBefore)} before)`,
+    `${grouped(sent)} sent (${grouped(sentBefore)} before)`,
   ].join(', ');
 }
 

@@ -157,8 +157,8 @@ export function comparedMessages(summary: Summary): readonly Message[] {
         more_addresses: now.addresses - before.addresses,
         unknown: shareOfUnknown(now),
         unknown_before: shareOfUnknown(before),
-        paid: now.addresses - now.from_history,
-        paid_before: before.addresses - before.from_history,
+        sent: now.addresses - now.from_history,
+        sent_before: before.addresses - before.from_history,
       },
     ];
   });
