@@ -156,7 +156,7 @@ describe('a list that has lost its rows', () => {
     expect(eventsOf(empty, 'fewer_rows')).toMatchObject([{ rows: 0, previous: 11 }]);
     expect(codedOf(empty, 'fewer_rows')).toEqual([]);
     expect(eventsOf(empty, 'compared')).toMatchObject([
-      { types: [{ more_addresses: -11, paid: 0, unknown: null }] },
+      { types: [{ more_addresses: -11, sent: 0, unknown: null }] },
     ]);
     const log = await night(service, '--quiet', '--json-log');
     expect(eventsOf({ events: parseLog(log.stderr) }, 'fewer_rows')).toMatchObject([
