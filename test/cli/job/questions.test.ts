@@ -95,7 +95,6 @@ it.each([
   ['Yes', true],
   ['n', false],
   ['', false],
-  ['yesterday', false],
 ])('takes %j before a launch for %s', async (answer, mayLaunch) => {
   const { mayLaunch: isLaunched, asked, reported } = await askBeforeLaunch(answer);
   expect(isLaunched).toBe(mayLaunch);
