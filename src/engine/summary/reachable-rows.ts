@@ -10,10 +10,41 @@ import { OutcomeMarks } from './rejected-cells.js';
 
 const [nothing, valid, suppressed] = [0, 1, 2];
 
-interface OptOutColumn {
+/** Most texts of a column whose meaning is kept. */
+const mostTexts = 1000;
+
+/** A column of the list that says who has opted out. */
+class OptOutColumn {
   readonly position: number;
-  /** Whether a cell says of its row that it has opted out. */
-  readonly says: (cell: string) => boolean;
+  readonly #says: (cell: string) => boolean;
+  readonly #known = new Map<string, boolean>();
+  /** The answer of the row that was asked last: each verified column asks. */
+  #chunk: RowChunk | undefined;
+  #row = 0;
+  #isOut = false;
+
+  /** @param says whether a cell says of its row that it has opted out */
+  constructor(position: number, says: (cell: string) => boolean) {
+    this.position = position;
+    this.#says = says;
+  }
+
+  isOut(chunk: RowChunk, row: number): boolean {
+    if (this.#chunk === chunk && this.#row === row) return this.#isOut;
+    this.#chunk = chunk;
+    this.#row = row;
+    const cell = chunk.text(row, this.position);
+    this.#isOut = typeof cell === 'string' && this.#meaningOf(cell);
+    return this.#isOut;
+  }
+
+  #meaningOf(cell: string): boolean {
+    const known = this.#known.get(cell);
+    if (known !== undefined) return known;
+    const isOut = this.#says(trimCell(cell));
+    if (this.#known.size < mostTexts) this.#known.set(cell, isOut);
+    return isOut;
+  }
 }
 
 /** By verified column: the columns of the list that say who has opted out of its type. */
@@ -21,10 +52,14 @@ export function optOutColumns(
   header: readonly string[],
   { columns }: ColumnLayout,
 ): readonly (readonly OptOutColumn[])[] {
+  const all = new Map<number, OptOutColumn>();
   const ofType = (type: VerificationType): readonly OptOutColumn[] =>
     header.flatMap((title, position) => {
       const says = optOutOf(title, [type]);
-      return says ? [{ position, says }] : [];
+      if (!says) return [];
+      const column = all.get(position) ?? new OptOutColumn(position, says);
+      all.set(position, column);
+      return [column];
     });
   const byType = { email: ofType('email'), phone: ofType('phone') };
   return columns.map(({ type }) => byType[type]);
@@ -76,17 +111,16 @@ export class ReachableRows {
       const mark = this.#marks.of(outcomes[start + column] ?? 0);
       if (mark === suppressed) return suppressed;
       if (found === valid) continue;
-      const optOuts = this.#optOuts[column] ?? [];
-      if (optOuts.length > 0 && hasOptedOut(chunk, row, optOuts)) found = suppressed;
+      if (hasOptedOut(this.#optOuts[column] ?? [], chunk, row)) found = suppressed;
       else if (mark === valid) found = valid;
     }
     return found;
   }
 }
 
-function hasOptedOut(chunk: RowChunk, row: number, columns: readonly OptOutColumn[]): boolean {
-  return columns.some(({ position, says }) => {
-    const cell = chunk.text(row, position);
-    return typeof cell === 'string' && says(trimCell(cell));
-  });
+function hasOptedOut(columns: readonly OptOutColumn[], chunk: RowChunk, row: number): boolean {
+  for (const column of columns) {
+    if (column.isOut(chunk, row)) return true;
+  }
+  return false;
 }
