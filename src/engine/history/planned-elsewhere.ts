@@ -55,7 +55,8 @@ export async function isAtWork(
   if (await isListedLocked(target.path, 'READ')) return true;
   try {
     const lock = await lockFile(files, target, { signal, clock, waitLockMs: lookingMs });
-    await lock.release();
+    // Whoever waits for its lock finds it gone, and makes it again.
+    await files.rm(target.path, { force: true }).finally(async () => lock.release());
     return false;
   } catch (error) {
     if (isSluiceError(error, 'state_locked')) return true;

@@ -250,13 +250,6 @@ export const notices = {
     sentence: ({ addresses }) =>
       `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped: this run does not send ${addresses === 1 ? 'it' : 'them'}`,
   }),
-  paid_since_shared: define({
-    when: 'The same in a run that processes share, whose batches are planned once: it pays for them again.',
-    isWarning: true,
-    example: { addresses: 30 },
-    sentence: ({ addresses }) =>
-      `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped, and this run pays for ${addresses === 1 ? 'it' : 'them'} again; in its place, abandon it and verify the list under another name: what it has launched is used from the history`,
-  }),
   results_owed: define({
     when: 'Results of the run before are paid for and could not be read: they are asked for again.',
     isWarning: true,

@@ -153,18 +153,25 @@ export async function earlierBatches(
   stored: DirectoryState,
   run: EarlierRun,
 ): Promise<readonly EarlierBatch[]> {
-  const found: EarlierBatch[] = [];
-  const take = async (batch: Batch): Promise<void> => {
-    const entry = run.batches.get(batchLabel(batch));
-    if (!entry) return;
-    if (entry.state.stage !== 'split') found.push({ batch, entry });
-    else for (const part of await halveBatch(batch)) await take(part);
-  };
   const { batchesPath } = stored.of(run);
-  for (const batch of await plannedBatches(files, batchesPath, run.plan, paidNumbers(run))) {
-    await take(batch);
+  const batches = await plannedBatches(files, batchesPath, run.plan, paidNumbers(run));
+  const found: EarlierBatch[] = [];
+  for await (const { batch, entry } of recordedBatches(batches, run)) {
+    if (entry) found.push({ batch, entry });
   }
   return found;
+}
+
+/** Batches with what a run has recorded of them; parts in place of split ones. */
+export async function* recordedBatches(
+  batches: readonly Batch[],
+  recorded: JournaledBatches,
+): AsyncGenerator<Pick<EarlierBatch, 'batch'> & Partial<EarlierBatch>> {
+  for (const batch of batches) {
+    const entry = recorded.batches.get(batchLabel(batch));
+    if (entry?.state.stage !== 'split') yield { batch, ...(entry && { entry }) };
+    else yield* recordedBatches(await halveBatch(batch), recorded);
+  }
 }
 
 function groupOf(type: string, country: string, path: string): Batch['group'] {

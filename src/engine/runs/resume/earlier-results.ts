@@ -105,7 +105,7 @@ async function* resultsBefore(
 
 export async function keepBatches(
   store: RunStore,
-  batches: readonly DrivenBatch[],
+  batches: readonly Pick<DrivenBatch, 'batch' | 'state' | 'times'>[],
   history: History,
 ): Promise<void> {
   for (const { batch, state, times } of batches) {

@@ -1,4 +1,5 @@
-import { paidSince } from './launched-elsewhere.js';
+import { keepBatches } from './earlier-results.js';
+import { paidSince, paidSinceError } from './launched-elsewhere.js';
 import { hasBytes } from '../../history/history-file.js';
 import {
   AddressesAtWork,
@@ -12,11 +13,13 @@ import { ConfigurationError, OutputError } from '../../../platform/errors/errors
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { FileLock } from '../../../platform/files/file-lock.js';
 import { notice } from '../../../platform/text/notices.js';
-import type { Batch } from '../../batches/batch.js';
+import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { History } from '../../history/history.js';
 import { lineHashes } from '../../plan/line-hashes.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import type { SharedRunStore } from '../../stores/run-store.js';
+import { noTimes } from '../../batches/batch-log.js';
+import { recordedBatches } from '../planning/batch-files.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
 
@@ -50,8 +53,10 @@ export class HistoryPresence {
   }
 
   /**
-   * Joins the processes at work. Where there is none, another run with the history may have launched addresses
-   * of this one since it stopped. A process without the history shows itself, too.
+   * Joins the processes at work. A process without the history shows itself, too.
+   *
+   * @throws StateError `state_mismatch` where there is none, and another run with the history has launched
+   * addresses of this one since it stopped: its processes share one plan
    */
   async join(
     client: Client,
@@ -88,7 +93,11 @@ export class HistoryPresence {
         const others = await noteStopped(history, client, run, begun.id);
         const atWork = new AddressesAtWork(history, others);
         const addresses = await paidSince(history, batches, store.state, atWork);
-        if (addresses > 0) run.onProgress?.(noticed(notice('paid_since_shared', { addresses })));
+        if (addresses > 0) {
+          await keepStored(store, batches, history);
+          const leaves = `abandon ${this.#name} (sluice abandon, or abandonRun()) and begin it again, which uses what it has paid for and leaves`;
+          throw paidSinceError(addresses, 'history', leaves);
+        }
         await this.notePlan(history, begun, batches);
       } finally {
         await history.close();
@@ -113,5 +122,18 @@ export class HistoryPresence {
   async leave(): Promise<void> {
     await this.#lock?.release();
     this.#lock = undefined;
+  }
+}
+
+/** What a run has fetched outlasts its store. */
+async function keepStored(
+  store: SharedRunStore,
+  batches: readonly Batch[],
+  history: History,
+): Promise<void> {
+  for await (const { batch, entry } of recordedBatches(batches, store.state)) {
+    if (!entry) continue;
+    const times = store.state.times.get(batchLabel(batch)) ?? noTimes;
+    await keepBatches(store, [{ batch, state: entry.state, times }], history);
   }
 }

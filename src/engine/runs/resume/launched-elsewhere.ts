@@ -6,7 +6,7 @@ import { type Notice, notice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
-import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
+import type { Batch } from '../../batches/batch.js';
 import { collectLaunched, type WhyLost } from '../../driver/collect-launched.js';
 import type { History } from '../../history/history.js';
 import { NumberList } from '../../plan/address-book.js';
@@ -15,6 +15,7 @@ import type { LaunchedBatch } from '../../plan/result-cache.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { EarlierRun, RunState } from '../../stores/run-state.js';
 import type { ResolvedRun } from '../options/run-options.js';
+import { recordedBatches } from '../planning/batch-files.js';
 import { noticed } from '../reporting/run-progress.js';
 import { uuidsOf } from './earlier-results.js';
 import { AddressesAtWork, noteStopped } from '../../history/planned-elsewhere.js';
@@ -109,29 +110,24 @@ export async function paidSince(
   atWork = new AddressesAtWork(history, []),
   by: LaunchedBy = 'runs',
 ): Promise<number> {
-  const states = state.batches;
   const uuidsOfRun = launchesOf(state);
   const elsewhere = new LaunchedElsewhere(history, uuidsOfRun, by);
   const recall = history.recall(new OutcomeTable(), false);
   const hash = new KeyHash(history.seed);
   let count = 0;
-  const look = async (batch: Batch): Promise<void> => {
-    const state = states.get(batchLabel(batch))?.state;
-    if (state?.stage === 'split') for (const part of await halveBatch(batch)) await look(part);
-    else if (!state || !mayHaveLaunched(state) || isLaunchInDoubt(state)) {
-      for await (const hashes of lineHashes(batch, history.seed)) {
-        for (let place = 0; place < hashes.length / hashWords; place += 1) {
-          hash.bringBack(hashes, place);
-          atWork.note(hash);
-          const isKnown = recall.outcomeOf(hash) !== -1;
-          // A launch in doubt may have arrived, and another run have collected it.
-          const isOwn = isKnown && uuidsOfRun.has(recall.latest().origin.batchUuid);
-          if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
-        }
+  for await (const { batch, entry } of recordedBatches(batches, state)) {
+    if (entry && mayHaveLaunched(entry.state) && !isLaunchInDoubt(entry.state)) continue;
+    for await (const hashes of lineHashes(batch, history.seed)) {
+      for (let place = 0; place < hashes.length / hashWords; place += 1) {
+        hash.bringBack(hashes, place);
+        atWork.note(hash);
+        const isKnown = recall.outcomeOf(hash) !== -1;
+        // A launch in doubt may have arrived, and another run have collected it.
+        const isOwn = isKnown && uuidsOfRun.has(recall.latest().origin.batchUuid);
+        if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
       }
     }
-  };
-  for (const batch of batches) await look(batch);
+  }
   atWork.refuse();
   return count;
 }
@@ -147,9 +143,18 @@ export function launchesOf({ earlier, batches }: RunState): ReadonlySet<string> 
 /** @throws StateError `state_mismatch` where a run keeps its plan, and others have paid for some of it since */
 export function refusePaidSince(addresses: number, onChange: ResolvedRun['onChange']): void {
   if (addresses === 0 || onChange !== 'stop') return;
-  throw new StateError(
-    `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. Nothing was sent. Ways on: ${optionName('onChange', 'auto')} leaves ${addresses === 1 ? 'it' : 'them'} out; without the history ${addresses === 1 ? 'it is' : 'they are'} paid for again`,
-    { code: 'state_mismatch', option: 'onChange' },
+  throw paidSinceError(addresses, 'onChange', `${optionName('onChange', 'auto')} leaves`);
+}
+
+export function paidSinceError(
+  addresses: number,
+  option: 'onChange' | 'history',
+  leaves: string,
+): StateError {
+  const [them, they] = addresses === 1 ? ['it', 'it is'] : ['them', 'they are'];
+  return new StateError(
+    `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. Nothing was sent. Ways on: ${leaves} ${them} out; without the history ${they} paid for again`,
+    { code: 'state_mismatch', option },
   );
 }
 

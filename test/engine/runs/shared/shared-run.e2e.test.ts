@@ -741,7 +741,7 @@ describe('run() with a store that many processes share', () => {
       if (looks < 2 || arrived) return undefined;
       return { change: (body) => ((arrived = clientOf().launchBatch(launched ?? '')), body) };
     });
-    const client = openClient({ baseUrl, apiKey: 'a-key' });
+    const client = openClient({ baseUrl, apiKey: 'a-key', clock: hasty });
     const openHistory = async () =>
       History.open({ path: join(folder, 'results'), service: baseUrl });
     await expect(work({ client, openHistory, signal: stop.signal })).rejects.toThrow('ended');
@@ -753,6 +753,36 @@ describe('run() with a store that many processes share', () => {
     await arrived;
     expect(arrived).toBeDefined();
     await expectPaidOnce(service, addresses);
+  });
+
+  it('is not resumed once another run with its history has paid for some of it, and begins again without that', async () => {
+    await serve();
+    const openHistory = async () =>
+      History.open({ path: join(folder, 'results'), service: service.baseUrl });
+    await expect(work({ openHistory, maxCredits: 10 })).rejects.toMatchObject({
+      code: 'budget_exhausted',
+    });
+    // Five that it has launched, five that it has not, five of its own.
+    const others = [5, 6, 7, 8, 9, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44];
+    await writeFile(
+      join(folder, 'other.csv'),
+      ['email', ...others.map((at) => `good${at}@sluice.test`), ''].join('\n'),
+    );
+    const history = await openHistory();
+    const [source, sink] = [join(folder, 'other.csv'), join(folder, 'other.out.csv')];
+    await run({ ...options(), source, sink, history });
+    await history.close();
+    await expectPaidOnce(service, 20);
+    const resumed = await Promise.allSettled([work({ openHistory }), work({ openHistory })]);
+    await expectPaidOnce(service, 20);
+    const refused = { status: 'rejected', reason: { code: 'state_mismatch', option: 'history' } };
+    expect(resumed).toMatchObject([refused, refused]);
+    await abandonRun({ store: new Way().store, client: clientOf() });
+    await Promise.all([work({ openHistory }), work({ openHistory })]);
+    await expectPaidOnce(service, addresses + 5);
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+    const left = (await readdir(folder)).filter((name) => name.startsWith('results'));
+    expect(left.toSorted()).toEqual(['results', 'results.key']);
   });
 
   it('is given up when no process works on it any more, and leaves what was launched', async () => {

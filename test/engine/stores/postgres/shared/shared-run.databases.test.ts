@@ -103,7 +103,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
     await place.expectPaidOnce();
   });
 
-  it('pays once beside other lists with its history: while it works, when it stopped, and when it is given up', async () => {
+  it('pays once beside other lists with its history: while it works, and when it stopped', async () => {
     await place.serve();
     const { letGo } = await place.hold();
     // Five addresses of its first two batches, five of the others, five of its own.
@@ -138,23 +138,12 @@ describe('sluice verify with a store in PostgreSQL', () => {
     expect(new Set(paid).size).toBe(paid.length);
     expect(paid).toHaveLength(20);
 
-    const stopped = await place.work(...history, '--max-credits', '15').ended;
-    expect(stopped, stopped.stderr).toMatchObject({ code: 5 });
-    expect(codedOf({ events: parseLog(stopped.stderr) }, 'paid_since_shared')).toMatchObject([
-      { addresses: 5 },
+    const resumed = await place.work(...history).ended;
+    expect(resumed, resumed.stderr).toMatchObject({ code: 2 });
+    expect(eventsOf({ events: parseLog(resumed.stderr) }, 'error')).toMatchObject([
+      { code: 'state_mismatch' },
     ]);
-    const abandoned = ['abandon', ...inStore, '--run', place.run, '--yes'];
-    expect(await place.call(...abandoned)).toMatchObject({ code: 0 });
-    const again = [...quick, ...history, '-o', 'out.csv', ...inStore, '--run'];
-    const ended = await place.call(...again, `${place.run}-again`);
-    expect(ended).toMatchObject({ code: 0 });
-    const all = await place.charges();
-    expect(new Set(all).size).toBe(all.length);
-    expect(all).toHaveLength(addresses + 5);
-    expect((await readdir(place.cwd)).filter((name) => name.startsWith('history'))).toEqual([
-      'history',
-      'history.key',
-    ]);
+    expect(await place.charges()).toHaveLength(20);
   });
 
   it('is shown, and given up for all its processes', async () => {
