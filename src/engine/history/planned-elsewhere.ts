@@ -56,7 +56,11 @@ export async function isAtWork(
   try {
     const lock = await lockFile(files, target, { signal, clock, waitLockMs: lookingMs });
     // Whoever waits for its lock finds it gone, and makes it again.
-    await files.rm(target.path, { force: true }).finally(async () => lock.release());
+    try {
+      await files.rm(target.path, { force: true });
+    } finally {
+      await lock.release();
+    }
     return false;
   } catch (error) {
     if (isSluiceError(error, 'state_locked')) return true;
