@@ -43,7 +43,9 @@ function paidAgainAdvice(
   summary: Summary,
   { hasHistory = summary.compared !== undefined }: AdviceOptions,
 ): readonly Advice[] {
-  const { service, email, phone } = summary;
+  const { service, email, phone, rows, limit } = summary;
+  // What a trial verifies again, its own message says.
+  if (limit !== undefined && rows >= limit) return [];
   const sent = [email, phone].reduce((sum, type) => sum + (type?.addresses ?? 0), 0);
   if (service === 'local' || hasHistory || sent === 0 || isNotFinished(summary)) return [];
   return [advise('another_run_pays', { addresses: sent })];

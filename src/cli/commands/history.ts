@@ -6,7 +6,7 @@ import { exitCodes } from '../process/exit-code.js';
 import { maxAgeOption, waitLockOption } from '../options/store-options.js';
 import { jsonText, print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
-import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { resolvePath, standard } from '../endpoints/locations.js';
 import { textTable } from '../terminal/text-table.js';
 
@@ -38,7 +38,7 @@ async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>):
   const action = actions.find((known) => known === word);
   if (!action || path === undefined) {
     throw new ConfigurationError(
-      `name an action and a history: ${programName(input)} history ${actions.join('|')} <file>`,
+      `name ${action ? '' : 'an action and '}a history: ${programName(input)} history ${action ?? actions.join('|')} <file>`,
       { fault: 'missing' },
     );
   }
@@ -117,12 +117,23 @@ function statsText(stats: HistoryStats, isJson: boolean): string {
       'saved',
       `${counted(saved.email + saved.phone, 'address')} not paid for again, in ${counted(saved.runs, 'finished run')}`,
     ],
-    ['fetched', stats.oldest === null ? 'nothing yet' : `${stats.oldest} to ${stats.latest ?? ''}`],
+    [
+      'fetched',
+      stats.oldest === null || stats.latest === null
+        ? 'nothing yet'
+        : `${moment(new Date(stats.oldest))} to ${moment(new Date(stats.latest))}`,
+    ],
     [
       'size',
-      `${stats.bytes} bytes, with ${counted(stats.superseded, 'result')} that newer ones have replaced`,
+      `${sizeText(stats.bytes)}, with ${counted(stats.superseded, 'result')} that newer ones have replaced`,
     ],
   ]);
+}
+
+function sizeText(bytes: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB'];
+  const at = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${grouped(bytes / 1000 ** at)} ${units[at] ?? ''}`;
 }
 
 const linesPerPiece = 1000;

@@ -12,7 +12,7 @@ import {
   type SharedStore,
   type WorkerStatus,
 } from '../../index.js';
-import { printableLine } from '../../platform/text/printable.js';
+import { printableLine, shellQuote } from '../../platform/text/printable.js';
 import {
   counted,
   duration,
@@ -20,7 +20,7 @@ import {
   moment,
   startText,
 } from '../../platform/text/shown-numbers.js';
-import { type CommandInput, defineCommand } from '../command.js';
+import { type CommandInput, defineCommand, programName } from '../command.js';
 import {
   chooseTarget,
   connect,
@@ -29,7 +29,7 @@ import {
   connectionOptions,
   type ConnectionOption,
 } from '../connect.js';
-import { resolvePath } from '../endpoints/locations.js';
+import { asWritten, resolvePath } from '../endpoints/locations.js';
 import { confirmDiscard, leftMessages } from '../job/questions.js';
 import { exitCodes } from '../process/exit-code.js';
 import { errorText } from '../messages/describe-error.js';
@@ -143,7 +143,7 @@ function describe(
     `begun    ${moment(new Date(status.startedAt))}`,
     `rows     ${status.rows === null ? 'not read to the end' : grouped(status.rows)}`,
     `batches  ${grouped(status.batches)} (${stages.join(', ') || none})`,
-    `credits  ${grouped(status.launchedCredits.email)} email, ${grouped(status.launchedCredits.phone)} phone launched, before refunds`,
+    `credits  at most ${grouped(status.launchedCredits.email)} email, ${grouped(status.launchedCredits.phone)} phone, before refunds`,
     ...(earlier.email + earlier.phone > 0
       ? [
           `         ${grouped(earlier.email)} email, ${grouped(earlier.phone)} phone more by earlier runs of the list, before refunds`,
@@ -212,7 +212,8 @@ function workerLine({ host, pid, isAlive, silentSeconds, batches, figures }: Wor
 export const abandonCommand = defineCommand({
   name: 'abandon',
   usage: '(<state> | --store <url> --run <name>)',
-  summary: 'Give up an unfinished run: delete its unlaunched batches and its state directory.',
+  summary:
+    'Give up an unfinished run: delete its unpaid batches from the service, and its state directory.',
   options: [
     jsonOption,
     {
@@ -230,12 +231,32 @@ export const abandonCommand = defineCommand({
   run: abandon,
 });
 
+/** Lists the runs that could be meant. @throws ConfigurationError in any case */
+async function refuseUnnamed(input: CommandInput<'json'>): Promise<void> {
+  const { cwd, options, stdout } = input;
+  const runs = await findRuns(resolvePath(cwd, '.'));
+  if (runs.length > 0 && !options.has('json')) {
+    const each = runs.map((run) => [
+      ...linesOf(run),
+      `  ${programName(input)} abandon ${shellQuote(asWritten(cwd, run.stateDir))} gives it up`,
+    ]);
+    await print(fitted(blocks(each, ''), input), stdout);
+  }
+  throw new ConfigurationError(
+    runs.length === 0
+      ? `no unfinished run in this folder: ${nameState}`
+      : `${nameState}; nothing was given up`,
+    { fault: 'missing' },
+  );
+}
+
 async function abandon(
   input: CommandInput<ConnectionOption | 'json' | 'yes' | 'store' | 'run'>,
 ): Promise<number> {
   const { options, env, signal, stdout, log } = input;
   const isShared = options.has('store') || options.has('run');
   const store = isShared ? await onlySharedRun(input) : undefined;
+  if (!store && input.positionals.length === 0) await refuseUnnamed(input);
   const place = store ?? onlyPath(input, nameState);
   const status = await readRunStatus(place);
   const { stateDir } = status;

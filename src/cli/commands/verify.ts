@@ -231,6 +231,7 @@ async function verifyTo(
       await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {
       run.isStreaming = true;
+      run.isFree = job.target.kind === 'local';
       const output = to.path === standard ? null : run.output;
       await job.reportSummary(await stream(job, output));
     } else await runDurably(job, stateDir);
@@ -250,7 +251,7 @@ async function reportStopped(
   const exitCode = exitCodeOf(error);
   reporter.failed(error);
   const { batches, launched } = reporter.launched();
-  const { input, list, output, noMoreOpenThan, isStreaming, store, stateDir } = run;
+  const { input, list, output, noMoreOpenThan, isStreaming, isFree, store, stateDir } = run;
   const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
   const { unwritten, status, creditsBefore, next } = await reports.stopped(end, {
     input,
@@ -271,7 +272,9 @@ async function reportStopped(
     ...(isStreaming ? [] : stopMessages(error, status, next, run)),
     ...(creditsBefore && !isUsage ? [message('credits_before', creditsBefore)] : []),
     // Without a state that can be read, only this process knows what it has launched.
-    ...(isStreaming || !status ? paidInVainMessages(batches, launched) : []),
+    ...((isStreaming && !isFree) || (!isStreaming && !status)
+      ? paidInVainMessages(batches, launched)
+      : []),
   ]);
   if (!isUsage && !hasNoRun) reporter.stopped(list, end);
   return exitCode;

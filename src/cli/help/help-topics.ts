@@ -150,8 +150,14 @@ export const helpTopics: readonly HelpTopic[] = [
         rows: [
           ['sluice status', 'lists the unfinished runs of this folder'],
           ['--retry-failed', 'sends again what failed in a finished run'],
-          ['--fresh', 'drops an unfinished run and starts over: what it has paid is paid again'],
-          ['sluice abandon <state>', 'gives it up, and what it has paid for'],
+          [
+            '--fresh',
+            'drops an unfinished run and starts over: what it has paid is paid again; a script is not asked',
+          ],
+          [
+            'sluice abandon <state>',
+            'gives it up, and what it has paid for; in a script with --yes',
+          ],
         ],
       },
     ],

@@ -13,7 +13,7 @@ import { trialMessages, adviceMessages } from '../messages/end-messages.js';
 import { message, type FieldsOf, type Message } from '../messages/catalogue.js';
 import { progressMessage } from '../messages/progress-messages.js';
 import { keepMessages } from '../endpoints/output.js';
-import { paidAgain } from './paid-again.js';
+import { isAskedAboutPaid, paidAgain } from './paid-again.js';
 import { droppedMessage, findStatus } from './questions.js';
 import { givenOptionsOfKeptRuns } from '../options/library-options.js';
 import type { Job } from './prepare-job.js';
@@ -133,7 +133,7 @@ export async function estimateJob(
       ...keepMessages(options, estimate.columns),
       ...emails,
       ...(dropped ? [dropped] : []),
-      ...(isReplaced ? [paidAgain(paid, addresses)] : []),
+      ...(isReplaced ? [paidAgain(paid, addresses, !isAskedAboutPaid(options))] : []),
       ...(unfinished ? [unfinished] : []),
       ...elsewhere,
     ];

@@ -76,8 +76,9 @@ export async function isJoined(
 }
 
 /** Also with `--quiet`: a person who repeats a finished command may expect it to resume. */
-export function paidAgain(paid: PaidOutput, addresses: number): Message {
-  const severity = paid.history === null ? 'notice' : 'warning';
+export function paidAgain(paid: PaidOutput, addresses: number, isAgreed: boolean): Message {
+  // A history that is named and has nothing is likely another one than is meant.
+  const severity = isAgreed && paid.history === null ? 'notice' : 'warning';
   return message('paid_again', { ...paid, addresses, is_kept: undefined }, severity);
 }
 
@@ -221,7 +222,7 @@ export async function agreeBesideOthers(
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
   paid: () => PaidOutput | undefined,
-  reporter: Reporter,
+  { reporter, isAgreed }: { readonly reporter: Reporter; readonly isAgreed: boolean },
 ): NonNullable<RunOptions['onProgress']> {
   let isResumed = false;
   return (progress) => {
@@ -233,6 +234,6 @@ export function withPaidAgain(
     if (progress.stage !== 'read' || isResumed || progress.toSend === 0 || !found) return;
     // A history, or an earlier run of the list, has some of it.
     if (progress.toSend < progress.addresses) return;
-    reporter.report([paidAgain(found, progress.toSend)]);
+    reporter.report([paidAgain(found, progress.toSend, isAgreed)]);
   };
 }

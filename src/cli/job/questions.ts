@@ -185,7 +185,7 @@ export function preflightOf(
   const isAsked = !options.has('yes');
   if (isAsked && !isInteractive(person)) {
     throw new ConfigurationError(
-      '--preflight needs a terminal, where it asks before the launch: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
+      '--preflight needs a terminal, where it asks before it pays: add --yes to pay without being asked, or count first with --dry-run; nothing was sent',
       { option: '--yes', fault: 'missing' },
     );
   }

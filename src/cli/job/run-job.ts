@@ -33,7 +33,8 @@ export async function stream(
 ): Promise<Summary> {
   checkRules(options, verifyOptions, { 'kept in a state directory': false });
   reporter.target(target);
-  reporter.report([message('streaming', { output })]);
+  const losesPaid = target.kind === 'service' && !options.has('history');
+  reporter.report([message('streaming', { output, loses_paid: losesPaid })]);
   const { limit } = shared;
   const trial = { rows: limit ?? 0, limit, service: target.kind };
   reporter.report(trialMessages(trial, options.has('history')));
@@ -69,7 +70,7 @@ export async function runDurably(job: Job, stateDir: string): Promise<Summary> {
     return await run({
       ...shared,
       signal,
-      onProgress: withPaidAgain(shared.onProgress, () => paid, reporter),
+      onProgress: withPaidAgain(shared.onProgress, () => paid, { reporter, isAgreed: !isAsked }),
       // The local service's data are in the state directory: it starts once this process holds it.
       client: async (servicePath) => {
         await job.begin();
@@ -126,7 +127,8 @@ export async function runShared(
   reporter.target(target);
   const paid = await findPaid();
   let connection: Connection | undefined;
-  const onProgress = withPaidAgain(shared.onProgress, () => paid, reporter);
+  const isAgreed = !isAskedAboutPaid(options);
+  const onProgress = withPaidAgain(shared.onProgress, () => paid, { reporter, isAgreed });
   try {
     await run({
       ...shared,

@@ -15,6 +15,7 @@ import type {
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import {
   counted,
+  describeCredits,
   earlierCreditsSentence,
   grouped,
   startText,
@@ -53,9 +54,12 @@ interface EventDefinition<in out Fields> extends Omit<SentenceDefinition<Fields>
   readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
   /** What a person copies: on an unwrapped line of its own below the sentence. */
   readonly copied?: (fields: ReadOnly<Fields>) => string;
-  /** Its prefix at a terminal, where lines do not name the program. */
+  /** Its prefix at a terminal, where lines do not name the program; of an item of a list, anywhere. */
   readonly mark?: string;
 }
+
+/** Before each item of a list. */
+export const listMark = '- ';
 
 function definer(severity: Severity) {
   return <Fields>(
@@ -402,10 +406,10 @@ export const catalogue = {
   }),
   streaming: info({
     when: 'The run keeps nothing that could be resumed.',
-    example: { output: orNull('/dev/stdout') },
-    variants: [{ output: null }],
-    sentence: ({ output }) =>
-      `streaming to ${output ?? 'standard output'}: an interrupted run cannot be resumed (with a file as -o, it can)`,
+    example: { output: orNull('/dev/stdout'), loses_paid: true },
+    variants: [{ output: null }, { loses_paid: false }],
+    sentence: ({ output, loses_paid: losesPaid }) =>
+      `streaming to ${output ?? 'standard output'}: a run that is interrupted cannot be resumed${losesPaid ? ', and what it has paid for is lost' : ''} (a file as -o keeps both${losesPaid ? ', --history <file> the results' : ''})`,
   }),
   trial: info({
     when: 'Only the first rows are verified, and nothing keeps their results.',
@@ -448,13 +452,13 @@ export const catalogue = {
       email_credits: status.email_credits,
       phone_credits: status.phone_credits,
       so_far: status.so_far,
-      next: 'goes on, fetches the results of 2 paid batches and launches 10 more (at most 10,000 email credits)',
+      next: 'goes on, fetches the results of 2 paid batches and verifies 10 more (at most 10,000 email credits)',
     },
     sentence: ({ name, so_far: soFar, next }) =>
       `${name} has begun: ${soFar}; with the same list and options, this command joins it: it ${next}, and pays for none of it again`,
   }),
-  paid_again: notice({
-    when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again. A warning where a `history` is named that has no results of the list; `meant` is one with a name like it. `is_kept` where the command that is shown has a new history.',
+  paid_again: warning({
+    when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again. A notice where `--yes`, `--preflight` or `--retry-failed` agrees and no `history` is named; one that is named has no results of the list, and `meant` is one with a name like it. `is_kept` where the command that is shown has a new history.',
     example: {
       output: 'out.csv',
       is_updated: false,
@@ -566,8 +570,7 @@ export const catalogue = {
   paid_uploads_kept: info({
     when: 'Batches that were paid for are not deleted.',
     example: { names: [batch.name] },
-    sentence: ({ names }) =>
-      `launched and paid, so not deleted from the service: ${firstNames(names)}`,
+    sentence: ({ names }) => `paid, so not deleted from the service: ${firstNames(names)}`,
   }),
 
   carried: info({
@@ -596,9 +599,11 @@ export const catalogue = {
       const failures =
         failed === 0
           ? ''
-          : `; its batches with ${counted(failed, 'address')} failed after their launch, which may be paid`;
+          : `; its batches with ${counted(failed, 'address')} failed after they were sent, and may be paid`;
       const wait =
-        unfinished === 0 ? '' : `; first the run finishes ${counted(unfinished, 'launched batch')}`;
+        unfinished === 0
+          ? ''
+          : `; first the run finishes ${counted(unfinished, 'batch')} that ${areOrIs(unfinished)} paid`;
       return `${what}: ${again}${failures}${wait}`;
     },
   }),
@@ -877,7 +882,7 @@ export const catalogue = {
       message: 'run again to verify the rows that changed meanwhile (2)',
     },
     sentence: made,
-    mark: '- ',
+    mark: listMark,
   }),
   limited: info({
     when: '`--limit` has left rows.',
@@ -889,7 +894,7 @@ export const catalogue = {
     sentence({ limit, results }) {
       const again = {
         kept: ' (what was verified now is not paid for again)',
-        lost: ' (no --history kept these results: they are paid for again)',
+        lost: ' (with no --history, these rows are paid for again)',
         free: '',
       }[results];
       return `the first ${counted(limit, 'row')} only; leave out --limit for the rest${again}`;
@@ -969,7 +974,7 @@ export const catalogue = {
     when: 'A run has failed after launches of this process, and streams, or its state cannot be read.',
     example: { batches: 1, email_credits: 100, phone_credits: 0 },
     sentence: ({ batches, email_credits: email, phone_credits: phone }) =>
-      `launched before it failed: ${counted(batches, 'batch')}, ${grouped(email)} email and ${counted(phone, 'phone credit')} before refunds`,
+      `paid before it stopped: at most ${describeCredits({ email, phone }) ?? '0 credits'}, for ${counted(batches, 'batch')}; the service keeps ${batches === 1 ? 'its' : 'their'} results: sluice batch list and sluice batch export show them, free of charge`,
   }),
   no_report: warning({
     when: 'A stopped run could not write its summary or report.',

@@ -25,7 +25,8 @@ import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 export function verdictOf(
   summary: Summary,
   { exit_code: exitCode }: Pick<RunEnd, 'exit_code'>,
-  warnings: number,
+  /** Their names. */
+  warnings: readonly string[],
   /** Whether the local service verified where nobody asked for it: a lost variable looks the same. */
   isUnmeant = false,
 ): string {
@@ -58,11 +59,20 @@ export function verdictOf(
     ...(service === 'local' || isOver || !earlier
       ? []
       : [`${counted(earlier.email + earlier.phone, 'credit')} by earlier runs`]),
-    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+    ...(warnings.length > 0 ? [warningsText(warnings)] : []),
   ];
   // A database does not say which of its lists it is.
   const list = output.endsWith(` in ${input}`) ? output : input;
   return `${list}: ${parts.join(', ')}`;
+}
+
+const mostNamed = 3;
+
+/** `3 warnings (doubtful column, paid again)`. */
+function warningsText(warnings: readonly string[]): string {
+  const names = [...new Set(warnings)].map((name) => name.replaceAll('_', ' '));
+  const shown = names.slice(0, mostNamed).join(', ');
+  return `${counted(warnings.length, 'warning')} (${shown}${names.length > mostNamed ? ', …' : ''})`;
 }
 
 interface EndOptions {
@@ -256,6 +266,8 @@ export interface RunState {
   serviceBefore?: string;
   /** Whether no state is kept. */
   isStreaming?: boolean;
+  /** Whether the local service verifies. */
+  isFree?: boolean;
   noMoreOpenThan?: FilePermissions | undefined;
 }
 

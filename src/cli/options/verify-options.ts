@@ -189,7 +189,7 @@ const launchOptions = defineOptions([
   {
     name: 'yes',
     alsoCalled: ['onDoubtfulColumns'],
-    help: 'Answer yes to every question: the launch of --preflight, columns or changes that look wrong, paid results to be dropped.',
+    help: 'Answer yes to every question: the price of --preflight, columns or changes that look wrong, paid results to be dropped.',
   },
 ]);
 

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { printable, printableLine } from '../../platform/text/printable.js';
 import type { MessageLog, Surroundings } from '../command.js';
-import { formOf, message, sentencesOf, type Message } from '../messages/catalogue.js';
+import { formOf, listMark, message, sentencesOf, type Message } from '../messages/catalogue.js';
 import { errorFields, isTrace } from '../messages/describe-error.js';
 import { printLines } from './print.js';
 import { type LiveLines, type ProgressMode, widthOf } from './progress-lines.js';
@@ -26,6 +26,13 @@ export function messageKey({ event, fields }: Omit<Message, 'severity'>): string
   return JSON.stringify([event, doubt === undefined ? fields : { doubt, column }]);
 }
 
+/** Of the items of a list where no terminal has a width. */
+const logWidth = 100;
+
+function nameOf({ event, fields: { code } }: Message): string {
+  return typeof code === 'string' ? code : event;
+}
+
 /** Writes messages to standard error as text or JSON, none twice in a row. */
 export class Logger implements MessageLog {
   readonly #out: Writable;
@@ -33,7 +40,7 @@ export class Logger implements MessageLog {
   readonly #live: LiveLines | undefined;
   #latest = '';
   #latestMs: number;
-  #warnings = 0;
+  readonly #warnings: string[] = [];
   /** Shows an open question again. */
   askAgain: (() => void) | undefined;
 
@@ -52,7 +59,7 @@ export class Logger implements MessageLog {
       if (this.#options.isQuiet === true || key === this.#latest) return;
       this.#latest = key;
     }
-    if (severity === 'warning') this.#warnings += 1;
+    if (severity === 'warning') this.#warnings.push(nameOf(one));
     // A notice answers a person, and does so each time.
     if (severity !== 'notice' && this.#options.shown?.has(key) === true) return;
     this.#latestMs = this.#options.clock.now();
@@ -78,7 +85,8 @@ export class Logger implements MessageLog {
     return this.#options.isJson === true;
   }
 
-  get warnings(): number {
+  /** The names of those that were logged. */
+  get warnings(): readonly string[] {
     return this.#warnings;
   }
 
@@ -98,13 +106,16 @@ export class Logger implements MessageLog {
   #asText(one: Message): readonly string[] {
     const { mark, copied } = formOf(one);
     const isTerminal = this.#options.isTerminal === true;
-    const before = `${isTerminal ? mark : 'sluice: '}${one.severity === 'warning' ? 'warning: ' : ''}`;
+    // In a log, too, the items of a list are read by people.
+    const isItem = mark === listMark;
+    const before = `${isTerminal || isItem ? mark : 'sluice: '}${one.severity === 'warning' ? 'warning: ' : ''}`;
     const { columns } = this.#out as Partial<NodeJS.WriteStream>;
     const lines = sentencesOf(one).map((line) => {
       // A trace keeps its lines.
       if (isTrace(one)) return printable(before + line);
       const text = printableLine(before + line);
-      return isTerminal ? hanging(text, widthOf(columns)) : text;
+      if (isTerminal) return hanging(text, widthOf(columns));
+      return isItem ? hanging(text, logWidth) : text;
     });
     return copied === undefined ? lines : [...lines, printableLine(copied)];
   }

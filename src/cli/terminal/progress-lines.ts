@@ -104,7 +104,7 @@ function creditsText(figures: RunFigures): string {
     .map((type) => `${grouped(launched[type])} ${type}`);
   const saved = launched.email + launched.phone - spent.email - spent.phone + refunded;
   const less = saved > 0 ? `, ${grouped(saved)} of them not charged or refunded` : '';
-  return prices.length === 0 ? '' : `${prices.join(', ')} launched${less}`;
+  return prices.length === 0 ? '' : `at most ${prices.join(', ')}${less}`;
 }
 
 function rateText(perSecond: number | undefined): string {

@@ -176,7 +176,7 @@ export class Reporter {
           ...end,
           batches: batches.length,
           previous: compared?.previous,
-          warnings,
+          warnings: warnings.length,
           verdict: verdictOf(summary, end, warnings, this.#isUnmeant),
         }),
       ]);
@@ -190,7 +190,7 @@ export class Reporter {
       ...endMessages(
         summary,
         end,
-        isTerminal ? advice.filter((each) => !this.#isReported(each)) : advice,
+        advice.filter((each) => !this.#isReported(each)),
         { isTerminal, isRepeated: this.#isRepeated },
       ),
       ...last,
@@ -208,7 +208,7 @@ export class Reporter {
 
   /** With `--quiet` only where something is wrong. */
   get #verdictSeverity(): Severity {
-    return this.#logger.warnings > 0 ? 'notice' : 'info';
+    return this.#logger.warnings.length > 0 ? 'notice' : 'info';
   }
 
   /** The last line of a run that stopped; also with `--quiet`, as the error above it. */

@@ -33,12 +33,12 @@ export const runStages = [
 ] as const;
 export type RunStage = (typeof runStages)[number];
 
-/** The state of a batch that has passed a stage, and of one that is in it. */
+/** The state of a batch that has passed a stage, and of one that is in it; how much of its way the stage is. */
 const batchStages = {
-  uploading: { in: ranks.uploading, through: ranks.uploaded },
-  preparing: { in: ranks.uploaded, through: ranks.launching },
-  verifying: { in: ranks.launching, through: ranks.done },
-  exporting: { in: ranks.done, through: ranks.exported },
+  uploading: { in: ranks.uploading, through: ranks.uploaded, share: 0.05 },
+  preparing: { in: ranks.uploaded, through: ranks.launching, share: 0.1 },
+  verifying: { in: ranks.launching, through: ranks.done, share: 0.75 },
+  exporting: { in: ranks.done, through: ranks.exported, share: 0.1 },
 } as const;
 
 /** Share of writing the rows in a run with batches. */
@@ -180,8 +180,8 @@ export class RunFigures {
   }
 
   /**
-   * How far all of it is, from 0 to 1: how many results are there, which is what takes long, and the writing
-   * a little. It is 1 only once the output is in its place, which takes its time after the last row.
+   * How far all of it is, from 0 to 1: the stages that the addresses have passed, by the time that each takes as
+   * a rule, and the writing a little. It is 1 only once the output is in its place, which takes its time after the last row.
    * `undefined` until the list is read.
    */
   get share(): number | undefined {
@@ -189,7 +189,11 @@ export class RunFigures {
     const { rowsRead, rowsWritten } = this.#progress.now();
     const written = this.#isWritten ? 1 : rowsWritten / Math.max(1, rowsRead);
     const total = this.#toSend ?? 0;
-    const done = Math.min(1, this.of('exporting').done / total);
+    const passed = batchStageNames.reduce(
+      (sum, stage) => sum + this.of(stage).done * batchStages[stage].share,
+      0,
+    );
+    const done = Math.min(1, passed / total);
     const share = total === 0 ? written : done + (written - done) * writingShare;
     return Math.min(this.#isWritten ? 1 : 0.99, share);
   }

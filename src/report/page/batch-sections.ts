@@ -142,10 +142,10 @@ const mostBatches = 20;
 
 /** What happens between two moments of a batch. */
 const spans = [
-  { tone: 'preparing', label: 'prepared', from: 'uploaded_at', to: 'prepared_at' },
-  { tone: 'waiting', label: 'waiting for its launch', from: 'prepared_at', to: 'launched_at' },
-  { tone: 'verifying', label: 'verified', from: 'launched_at', to: 'verified_at' },
-  { tone: 'exporting', label: 'fetched', from: 'verified_at', to: 'exported_at' },
+  { tone: 'preparing', label: 'being prepared', from: 'uploaded_at', to: 'prepared_at' },
+  { tone: 'waiting', label: 'waiting to be verified', from: 'prepared_at', to: 'launched_at' },
+  { tone: 'verifying', label: 'being verified', from: 'launched_at', to: 'verified_at' },
+  { tone: 'exporting', label: 'results being fetched', from: 'verified_at', to: 'exported_at' },
 ] as const;
 
 /** Each batch's stages over time, as bars and as a table. */

@@ -10,6 +10,7 @@ import {
   moment,
   startText,
 } from '../../platform/text/shown-numbers.js';
+import { optionName } from '../../platform/text/sentence.js';
 import { version } from '../../platform/version.js';
 import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
 import { cellsOfShares, countedApart } from '../sentences/reason-words.js';
@@ -35,6 +36,7 @@ export function reportPage({ summary, figures, end, madeAt }: Report): string {
     html`<header>
         <h1>Verification of ${input}</h1>
         <p>${moment(madeAt)}, ${rowsSentence(summary, timeTaken(seconds))}.</p>
+        ${trialNote(summary)}
       </header>
       <main>
         ${headline(summary)} ${endNote(end)}
@@ -64,6 +66,13 @@ function pageOf(title: string, body: Html): string {
     look: reportLook,
     body,
   });
+}
+
+function trialNote({ limit, rows }: Summary): Html {
+  if (limit === undefined || rows < limit) return nothing;
+  return html`<p>
+    A trial: only the first ${counted(limit, 'row')} of the list (${optionName('limit')}).
+  </p>`;
 }
 
 /** A problem with its consequence; a finished run's advice has its own list. */

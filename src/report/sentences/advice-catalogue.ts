@@ -350,11 +350,10 @@ export const adviceCatalogue = {
     example: { column: 'mobile', type: oneOf('phone', 'email'), cells: 12, of: 12 },
     variants: [{ type: 'email', cells: 1, of: 1 }, { of: 20 }],
     sentence({ column, type, cells, of }) {
-      const [are, them] = cells === 1 ? ['it is', 'it'] : ['they are', 'them'];
       // The others are in a line of their form.
-      const which = of > cells ? ` ${grouped(cells)} of them` : '';
-      const complete = `complete ${type === 'email' ? 'email address' : 'phone number of the country of the row'}`;
-      return `${column}: ${grouped(of)} got no result,${which} as a rule because ${are} no ${complete} (reason no_record): correct ${them}`;
+      const which = of > cells ? `, ${grouped(cells)} of them` : ',';
+      const complete = type === 'email' ? 'email address' : "phone number of the row's country";
+      return `${column}: ${grouped(of)} got no result (reason no_record)${which} probably not a complete ${complete}: correct ${cells === 1 ? 'it' : 'them'}`;
     },
   }),
   risky: define({

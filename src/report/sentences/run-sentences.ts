@@ -119,7 +119,7 @@ export const runSentences = {
               `asks what came of ${counted(inDoubt, 'launch')} (repeated if ${inDoubt === 1 ? 'it' : 'they'} never arrived)`,
             ]
           : []),
-        ...(waiting > 0 ? [`launches ${counted(waiting, 'more batch')} (at most ${price})`] : []),
+        ...(waiting > 0 ? [`verifies ${counted(waiting, 'more batch')} (at most ${price})`] : []),
       ];
       if (steps.length === 1) steps.push('writes the output');
       return `${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}`;
@@ -240,7 +240,7 @@ function conditionOf({
 /** What a retry does: `fetches 3 paid exports again (free), sends 40 addresses again`. */
 export function retryWords({ exports, addresses, paid_twice: paidTwice }: typeof retry): string {
   const which = paidTwice === addresses ? (addresses === 1 ? 'it' : 'they') : grouped(paidTwice);
-  const twice = paidTwice > 0 ? ` (${which} failed after the launch, and may be paid twice)` : '';
+  const twice = paidTwice > 0 ? ` (${which} failed after the payment, and may be paid twice)` : '';
   const parts = [
     ...(exports > 0 ? [`fetches ${counted(exports, 'paid export')} again (free)`] : []),
     ...(addresses > 0 ? [`sends ${counted(addresses, 'address')} again${twice}`] : []),

@@ -10,9 +10,9 @@ import { codedOf, eventsOf, type LoggedEvent, parseLog } from '../harness/logged
 import { runSluice } from '../harness/run-sluice.js';
 import { answerInProcess, type EndedHere, runInProcess } from '../harness/run-in-process.js';
 
-const notice = { event: 'paid_again', severity: 'notice', addresses: 3 };
+const warning = { event: 'paid_again', severity: 'warning', addresses: 3 };
 const none = { history: null, meant: null };
-const replaces = { ...notice, output: 'out.csv', is_updated: false, ...none };
+const replaces = { ...warning, output: 'out.csv', is_updated: false, ...none };
 
 function paidAgain(ended: Pick<EndedHere, 'events'>): readonly LoggedEvent[] {
   return eventsOf(ended, 'paid_again');
@@ -59,9 +59,10 @@ describe('a finished command that is run again', () => {
     });
     expect(declined.code, declined.seen).toBe(2);
     expect(await chargesOf(service)).toHaveLength(3);
-    const done = await verify(service, '-o', 'out.csv', '--json-log');
+    const done = await verify(service, '-o', 'out.csv', '--json-log', '--yes');
     expect(done.code, done.stderr).toBe(0);
-    expect(paidAgain({ events: parseLog(done.stderr) })).toMatchObject([replaces]);
+    const agreed = { ...replaces, severity: 'notice' };
+    expect(paidAgain({ events: parseLog(done.stderr) })).toMatchObject([agreed]);
   });
 
   it('says it, too, where the other process that it waited for has written the output', async () => {
@@ -121,7 +122,7 @@ describe('a finished command that is run again', () => {
     // The next night costs as much: it is reported in time for a history.
     expect(codedOf(first, 'another_run_pays')).toMatchObject([{ event: 'next' }]);
     const again = await verify(service, ...into);
-    expect(paidAgain(again)).toEqual([{ ...notice, output: 'people', is_updated: true, ...none }]);
+    expect(paidAgain(again)).toEqual([{ ...warning, output: 'people', is_updated: true, ...none }]);
     const begun = await verify(service, ...into, '--history', 'results');
     expect(paidAgain(begun)).toMatchObject([{ severity: 'warning', history: 'results' }]);
     const kept = await verify(service, ...into, '--history', 'results');
@@ -140,7 +141,7 @@ describe('a finished command that is run again', () => {
 
 describe('a history that has nothing of the list', () => {
   const misspelt = ['-o', 'out.csv', '--history', 'out.histroy'];
-  const warned = { ...replaces, severity: 'warning', history: 'out.histroy', meant: 'out.history' };
+  const warned = { ...replaces, history: 'out.histroy', meant: 'out.history' };
 
   async function verifiedOnce(): Promise<Service> {
     const { service } = await withService();

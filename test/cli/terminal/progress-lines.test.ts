@@ -35,11 +35,11 @@ describe('the lines of a run', () => {
   it('show how far all is with one bar and one time, then rows, batches, results and credits', () => {
     expect(progressLines(halfVerified(), plain, 12_000)).toEqual([
       // As long again for the other two, and a second to write what took a second to read.
-      '  progress  ##############................  47 %  12 s, about 11 s left',
+      '  progress  ###############...............  51 %  12 s, about 11 s left',
       '  rows      3,000 read',
       '  batches   2 of 4 done, 1 verifying',
       '  results   200 of 400 addresses, 20/s',
-      '  credits   300 email launched',
+      '  credits   at most 300 email',
     ]);
   });
 
@@ -48,7 +48,7 @@ describe('the lines of a run', () => {
     figures.noteOutage({ ...silent, forMs: 0 }, 12_000);
     const [progress, , , results] = progressLines(figures, plain, 12_000);
     expect(progress).toBe(
-      '  progress  ##############................  47 %  12 s, waiting for the service',
+      '  progress  ###############...............  51 %  12 s, waiting for the service',
     );
     expect(results).toBe('  results   200 of 400 addresses');
     figures.noteOutage({ state: 'over', forMs: 0 }, 12_000);
@@ -63,7 +63,7 @@ describe('the lines of a run', () => {
     figures.noteOutage({ state: 'over', forMs: 60_000 }, 72_000);
     const [progress, , , results] = progressLines(figures, plain, 72_000);
     expect(progress).toBe(
-      `  progress  ##############................  47 %  ${duration(72)}, about 11 s left`,
+      `  progress  ###############...............  51 %  ${duration(72)}, about 11 s left`,
     );
     expect(results).toBe('  results   200 of 400 addresses, 20/s');
   });
@@ -80,12 +80,12 @@ describe('the lines of a run', () => {
     expect(figures.time(42_000).leftMs).toBe(41_000);
   });
 
-  it('never take back credits that they called launched', () => {
+  it('never take back the most that the launched credits may be', () => {
     const figures = new RunFigures();
     const charge = { spent: 50, refunded: 12.5, net: 37.5 };
     for (const state of life) figures.note(batchProgress(0, state, charge), 0);
     expect(progressLines(figures, plain, 0)).toContain(
-      '  credits   100 email launched, 62.5 of them not charged or refunded',
+      '  credits   at most 100 email, 62.5 of them not charged or refunded',
     );
   });
 
@@ -143,9 +143,9 @@ describe('the lines of a run', () => {
 
   it('have a bar of thirty at most, and none where there is no room', () => {
     const [wide = ''] = progressLines(halfVerified(), { ...plain, columns: 200 }, 12_000);
-    expect(wide).toContain(` ${'#'.repeat(14)}${'.'.repeat(16)}  47 %  12 s`);
+    expect(wide).toContain(` ${'#'.repeat(15)}${'.'.repeat(15)}  51 %  12 s`);
     const [narrow] = progressLines(halfVerified(), { ...plain, columns: 42 }, 12_000);
-    expect(narrow).toBe('  progress  47 %  12 s, about 11 s left');
+    expect(narrow).toBe('  progress  51 %  12 s, about 11 s left');
   });
 
   it('have colours that do not change their text', () => {
