@@ -1,6 +1,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
 import type { VerificationType } from '../../contract/enums.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
@@ -36,6 +37,8 @@ interface PoolPorts extends LaunchPorts {
   leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> | void;
   /** Called when another process may have the batch. */
   claimRevoked?(batch: Batch): void;
+  /** Called when a batch has stayed in a stage for too long. @returns whether others go on. @default they do not */
+  overdue?(batch: Batch): boolean;
   onNotice?: OnNotice | undefined;
   /** Called when there may be room for another batch, when nothing is under way, or when the pool has stopped. */
   freed?(): void;
@@ -247,7 +250,9 @@ export class BatchPool {
       if (!this.#stoppedBy) this.#waiting.addFirst(parts);
     } catch (error) {
       if (error instanceof ClaimRevokedError) this.#ports.claimRevoked?.(batch);
-      else this.#halt(error);
+      else if (!isSluiceError(error, 'deadline_exceeded') || !this.#ports.overdue?.(batch)) {
+        this.#halt(error);
+      }
     }
     leaveService();
     letOthersFollow();

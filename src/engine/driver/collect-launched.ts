@@ -62,13 +62,7 @@ async function collect(
   const ofStreams = new Set(launched.filter(({ run }) => run === undefined));
   const ofRuns = new Set(launched.filter((batch) => !ofStreams.has(batch)));
   await collectAll(ofStreams, options);
-  try {
-    await collectAll(ofRuns, options);
-  } catch (error) {
-    // A batch of another list that is stuck does not keep this one from its turn.
-    if (!isSluiceError(error, 'deadline_exceeded')) throw error;
-    for (const batch of ofRuns) options.onLost?.(batch, 'late');
-  }
+  await collectAll(ofRuns, options);
   if (streams.length > 0) await deleteUploads(streams, launched, options);
 }
 
@@ -117,11 +111,20 @@ async function collectAll(
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
   const claims = new LocalClaims();
   const drive = new BatchPool(
-    { service, runId: 'left', settings, signal },
+    // All are on the service already: one that is stuck takes no other's place.
+    { service, runId: 'left', settings, places: launched.length, signal },
     {
       state: (batch) => leftAt(of(batch).batchUuid),
       claim: (batch) => claims.claim(batch, leftAt(of(batch).batchUuid), () => undefined),
       collect: async (batch, open) => readLaunched(of(batch), open, history),
+      overdue: (batch) => {
+        const left = of(batch);
+        // A batch of another list that is stuck does not keep this one from its turn.
+        if (left.run === undefined) return false;
+        waiting.delete(left);
+        onLost?.(left, 'late');
+        return true;
+      },
       leave: async (batch, state) => {
         const left = of(batch);
         const { batchUuid, run, launchedAtMs } = left;

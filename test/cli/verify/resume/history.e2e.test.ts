@@ -340,15 +340,23 @@ describe('what the run of another list has launched', () => {
     await expectPaidOnce(service, 50);
   });
 
-  it('is paid for again, with a warning, where it takes longer than a batch may', async () => {
-    const clock = new ServiceClock();
-    const { service } = await withService({ clock, verifyDelayMs: 1000 });
-    await twoLists();
-    expect((await verify(service, '--detach')).code).toBe(75);
-    const late = await other(service, '--batch-deadline', '0.0015', '--detach');
+  it('is paid for again, with a warning, where a batch takes longer than it may, and no other', async () => {
+    const { service } = await withService();
+    let stuck = '';
+    const front = await startFront(service, (request) =>
+      stuck && request === `GET /v1/batch/${stuck}`
+        ? { change: (body) => ({ ...(body as object), status: 'verification_ongoing' }) }
+        : undefined,
+    );
+    await list(20);
+    const there = inFolder(folder, front);
+    expect((await runInProcess([...command, ...quick, '--detach'], there)).code).toBe(75);
+    stuck = (await chargesOf(service))[0]?.batch_uuid ?? '';
+    await list(20, 'other.csv');
+    const late = await other(front, '--batch-deadline', '0.0005', '--concurrency', '1', '--detach');
     expect(late.code, late.stderr).toBe(75);
     expect(found(late, 'launched_elsewhere_lost')).toMatchObject([{ addresses: 10, why: 'late' }]);
-    expect(await chargesOf(service)).toHaveLength(60);
+    expect(await chargesOf(service)).toHaveLength(30);
   });
 
   it('is paid for again, with a warning, where it is gone from the service', async () => {
