@@ -101,7 +101,9 @@ async function outputOf(
 function statsText(stats: HistoryStats, isJson: boolean): string {
   if (isJson) return jsonText(stats);
   const { verdicts, saved } = stats;
-  const counts = Object.entries(verdicts).map(([verdict, count]) => `${grouped(count)} ${verdict}`);
+  const counts = Object.entries(verdicts).map(
+    ([verdict, count]) => `${grouped(count)} ${verdict === 'none' ? 'without a verdict' : verdict}`,
+  );
   return textTable([
     ['history', stats.path],
     ['service', stats.service],

@@ -46,7 +46,8 @@ import { Workers } from '../job/workers.js';
 export const verifyCommand = defineCommand<VerifyOption>({
   name: 'verify',
   usage: '<input>... [-o <output> --email <column> --phone <column> --country <CC>]',
-  summary: 'Verify the addresses in a list: every row comes out, with its results beside it.',
+  summary:
+    'Verify the emails and phone numbers in a list (CSV, Excel, JSON lines, Parquet, text, a database): every row comes out, with its results beside it.',
   options: verifyOptions,
   examples: [
     'sluice verify contacts.csv   # finds the columns, shows the cost, and asks',

@@ -84,7 +84,7 @@ export async function findInputs(
 ): Promise<readonly Location[]> {
   if (positionals.length === 0) {
     throw new ConfigurationError(
-      `name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (${programName(called)} verify --help shows how)`,
+      `name the list, as in ${programName(called)} verify list.csv: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (${programName(called)} verify --help shows how)`,
       { fault: 'missing' },
     );
   }

@@ -5,7 +5,7 @@ import { helpTopics } from './help-topics.js';
 
 export function programHelp(commands: readonly Command[], version: string, width?: number): string {
   return [
-    `sluice ${version}: streams contact lists through a verification service and back`,
+    `sluice ${version}: verifies the email addresses and phone numbers in contact lists`,
     '',
     'Usage: sluice <command> [options]',
     '',

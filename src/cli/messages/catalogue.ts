@@ -409,7 +409,7 @@ export const catalogue = {
     example: { output: orNull('/dev/stdout'), loses_paid: true },
     variants: [{ output: null }, { loses_paid: false }],
     sentence: ({ output, loses_paid: losesPaid }) =>
-      `streaming to ${output ?? 'standard output'}: a run that is interrupted cannot be resumed${losesPaid ? ', and what it has paid for is lost' : ''} (a file as -o keeps both${losesPaid ? ', --history <file> the results' : ''})`,
+      `streaming to ${output ?? 'standard output'}: a run that is interrupted cannot be resumed${losesPaid ? ', and the next one pays for all of it again (a file as -o resumes, --history <file> keeps the results)' : ' (with a file as -o, it can)'}`,
   }),
   trial: info({
     when: 'Only the first rows are verified, and nothing keeps their results.',

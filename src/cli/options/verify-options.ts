@@ -184,7 +184,7 @@ const launchOptions = defineOptions([
   {
     name: 'preflight',
     rules: [needsState],
-    help: 'Upload and prepare (free), show the price, and ask before the launch.',
+    help: "Upload the list (free), show the service's own price, and ask before anything is paid.",
   },
   {
     name: 'yes',

@@ -163,7 +163,7 @@ export const countryShape = {
     group: columnsGroup,
     decides: 'rows',
     isCommon: true,
-    help: 'Target country of every row, such as US.',
+    help: 'Target country of every row, such as US; emails need one, too.',
   }),
   emailCountry: flagged(country, {
     name: 'email-country',

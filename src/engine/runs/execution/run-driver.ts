@@ -307,7 +307,9 @@ export class RunDriver {
       return undefined;
     const { closedBy } = this.#drive.gate;
     if (closedBy || !leavesLaunched) return closedBy;
-    return new DetachedError('all batches are launched; run again to collect');
+    return new DetachedError(
+      'all batches are at the service, and paid; run again to collect the results',
+    );
   }
 
   #unsettled(only: (state: BatchState) => boolean): readonly Batch[] {

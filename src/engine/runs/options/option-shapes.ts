@@ -192,7 +192,7 @@ export const runShape = {
   detach: flagged(flag, {
     name: 'detach',
     group: 'Cost and approval',
-    help: 'Launch everything, then exit with 75; the same command later collects the results.',
+    help: 'Send all of it, then exit with 75; the same command later collects the results.',
   }),
   onPrepared: called,
   waitLockMs: { ...amount, excludes: ofOneProcess },

@@ -7,7 +7,7 @@ import { simulate } from './simulate.js';
 const seeds = 15;
 
 describe('simulated runs', () => {
-  it(`hold under ${seeds} seeds of faults`, async () => {
+  it('hold under faults, by seeds', async () => {
     const failed: number[] = [];
     for (let seed = 1; seed <= seeds; seed += 1) {
       const { failure } = await simulate(seed);
