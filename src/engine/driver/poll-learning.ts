@@ -120,7 +120,7 @@ class SizePace {
     let least = Infinity;
     for (const ms of throughMs) {
       const atMs = Math.max(withSlack(ms, intervalMs), earliestMs);
-      const cost = costOf(atMs, throughMs, intervalMs);
+      const cost = costOf(atMs, throughMs, intervalMs, least);
       if (cost < least) [bestMs, least] = [atMs, cost];
     }
     return bestMs;
@@ -251,14 +251,23 @@ function withSlack(ms: number, intervalMs: number): number {
   return ms + Math.min(slack * intervalMs, mostSlack * ms);
 }
 
-/** What a first look costs batches that are through at these times, all together, in milliseconds. */
-function costOf(firstMs: number, throughMs: readonly number[], intervalMs: number): number {
+/**
+ * What a first look costs batches that are through at these times, all together, in milliseconds. Polls that
+ * cost as much as another look in all are not counted further: they may be thousands.
+ */
+function costOf(
+  firstMs: number,
+  throughMs: readonly number[],
+  intervalMs: number,
+  least: number,
+): number {
   let cost = 0;
   for (const ms of throughMs) {
     let atMs = firstMs;
     for (let poll = 0; atMs < withSlack(ms, intervalMs); poll += 1) {
       atMs += pollWaitMs(poll, { intervalMs, random: () => 0 });
       cost += pollCost * ms;
+      if (cost >= least) return cost;
     }
     cost += atMs - ms;
   }
