@@ -23,11 +23,11 @@ const named = [
   'mail',
   // OpenStack Swift
   'storage',
-  // systemd, zsh, fish, buildah
+  // systemd, zsh, fish
   'system',
   // the package as it is installed, the examples as they are read
   'package',
-  // large lists and many processes
+  // large lists and many processes; buildah
   'long',
   // the same with databases
   'long-databases',

@@ -14,7 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
   },
 });
-const { fixed, pairs = fixed ? '100' : 'all', parts } = values;
+const { fixed, pairs = fixed ? '50' : 'all', parts } = values;
 const seed = values.seed ?? (fixed ? '1' : String(Date.now() % 2 ** 32));
 console.log(`seed ${seed}`);
 

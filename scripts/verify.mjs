@@ -20,16 +20,7 @@ const { values } = parseArgs({
 });
 
 /** Suites that wait much of the time, for servers, programs and processes. */
-const waitingSuites = [
-  'e2e',
-  'databases',
-  'browser',
-  'office',
-  'mail',
-  'storage',
-  'system',
-  'package',
-];
+const waitingSuites = ['e2e', 'databases', 'browser', 'office', 'mail', 'system', 'package'];
 
 /** A run of suites, whose tests are counted one by one. */
 const suites = (name, projects, ...args) => ({
@@ -49,7 +40,6 @@ const deciding = [
     check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('package', 'node', 'scripts/check-package.mjs'),
-    check('library reference', 'typedoc', '--emit', 'none', '--skipErrorChecking'),
     check('API report', 'node', 'scripts/api-report.mjs'),
     check('lint', 'oxlint'),
     // One checker: each more looks at much of the same again.
@@ -62,7 +52,7 @@ const deciding = [
       'scripts/run-compiled.mjs',
       'simulation',
       '--shared',
-      '60',
+      '40',
     ),
     // Tests have the first 15.
     check(
@@ -73,7 +63,7 @@ const deciding = [
       '--first',
       '16',
       '--seeds',
-      '85',
+      '60',
     ),
     check(
       'simulation of nights',
@@ -81,7 +71,7 @@ const deciding = [
       'scripts/run-compiled.mjs',
       'simulation',
       '--nights',
-      '25',
+      '15',
     ),
     check('format', 'oxfmt', '--check'),
     // One process: both need TypeScript's parser.
@@ -99,7 +89,8 @@ const deciding = [
 
 const full = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
-  [suites('long', ['long', 'long-databases'])],
+  [suites('long', ['long', 'long-databases', 'storage'])],
+  [check('library reference', 'typedoc', '--emit', 'none', '--skipErrorChecking')],
   [{ ...suites('tests with drawn values', ['fast', 'e2e']), env: { SLUICE_DRAW: '1' } }],
   [check('simulation', 'node', 'scripts/run-compiled.mjs', 'simulation', '--seeds', '10000')],
   [

@@ -2,12 +2,9 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Small files of long work: begun last, as their size has it, each would be waited for alone. */
 const long = [
-  'test/cli/package/image.',
-  'test/cli/verify/lists/s3.storage',
   'test/engine/stores/postgres/shared/workers',
   'test/engine/stores/postgres/shared/shared-',
   'test/lists/sql/duckdb/',
-  'test/cli/package/executable.',
   'test/cli/package/examples.',
   'test/expressions/proof',
   'test/trials/simulation/',

@@ -119,20 +119,16 @@ function allCases(counts: ReadonlyMap<string, number>): readonly CallCase[] {
 }
 
 /**
- * The cases that decide whether a change lands: the first and the middle call of every name, with one code after
- * the other, and every code at every kind of call.
+ * The cases that decide whether a change lands: the first call of every name, with one code after the other, and
+ * every code at every kind of call.
  */
 function fixedCases(counts: ReadonlyMap<string, number>): readonly CallCase[] {
-  const kinds = [...counts.keys()].map((call) => call.split(' ')[0]);
-  return [...counts].flatMap(([call, count], at) => {
-    const inTurn = [...codes.slice(at % codes.length), ...codes.slice(0, at % codes.length)];
+  const names = [...counts.keys()];
+  const kinds = names.map((call) => call.split(' ')[0]);
+  return names.flatMap((call, at) => {
     const isNewKind = kinds.indexOf(kinds[at]) === at;
-    const atFirst = isNewKind ? inTurn : inTurn.slice(0, 1);
-    const inMiddle = count > 2 ? inTurn.slice(1, 2) : [];
-    return [
-      ...atFirst.map((code) => ({ call, nth: 1, code })),
-      ...inMiddle.map((code) => ({ call, nth: Math.ceil(count / 2), code })),
-    ];
+    const chosen = isNewKind ? codes : [codes[at % codes.length] ?? codes[0]];
+    return chosen.map((code) => ({ call, nth: 1, code }));
   });
 }
 
