@@ -177,25 +177,15 @@ function stoppedRunOf(state: RunState, name: string): StoppedRun {
 
 /** Cost after refunds of the runs that a run replaces, as far as known; `undefined` where none launched anything. */
 export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_before'] {
-  const credits = costOf(earlier, ({ net, spent, in_doubt: inDoubt }) => {
-    return net ?? (spent ?? 0) + (inDoubt ?? 0);
-  });
-  return credits.email + credits.phone > 0 ? credits : undefined;
-}
-
-/** The same before refunds. */
-export function spentBefore(earlier: readonly EarlierRun[]): Record<VerificationType, number> {
-  return costOf(earlier, ({ spent, in_doubt: inDoubt }) => (spent ?? 0) + (inDoubt ?? 0));
-}
-
-function costOf(
-  earlier: readonly EarlierRun[],
-  of: (credits: CreditSummary) => number,
-): Record<VerificationType, number> {
   const reports = earlier.flatMap(({ run, plan, batches }) =>
     batchReports({ ...emptyRunState, run, plan, batches }),
   );
-  return { email: of(creditsOf(reports, 'email')), phone: of(creditsOf(reports, 'phone')) };
+  const costOf = (type: VerificationType): number => {
+    const { net, spent, in_doubt: inDoubt } = creditsOf(reports, type);
+    return net ?? (spent ?? 0) + (inDoubt ?? 0);
+  };
+  const credits = { email: costOf('email'), phone: costOf('phone') };
+  return credits.email + credits.phone > 0 ? credits : undefined;
 }
 
 interface StoppedReport {

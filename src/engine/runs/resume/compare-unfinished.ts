@@ -15,7 +15,6 @@ import type { ComparedRun } from '../options/run-options.js';
 import { type LeftToSend, needOf, nothingLeft } from '../credits.js';
 import { earlierBatches, paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import { openRecall, type OpenRecall } from '../planning/recalled-results.js';
-import { spentBefore } from '../reporting/read-status.js';
 import { judgeUse, refuseChange } from './changed-input.js';
 import {
   accountOf,
@@ -122,8 +121,7 @@ export class UnfinishedComparison {
     fresh: { readonly plan: Plan; readonly batches: readonly Batch[] },
   ): Promise<Compared> {
     const { state, path } = this.#stored;
-    const { launchedCredits } = statusOf(state, path);
-    const before = spentBefore(state.earlier);
+    const { launchedCredits, earlierCredits } = statusOf(state, path);
     const judged = await this.#judge(entryOf);
     const left = await this.#left(judged.action, fresh);
     const enough = Math.max(
@@ -133,8 +131,8 @@ export class UnfinishedComparison {
       ...judged,
       started_at: this.#run.startedAt,
       paid: {
-        email: launchedCredits.email + before.email,
-        phone: launchedCredits.phone + before.phone,
+        email: launchedCredits.email + earlierCredits.email,
+        phone: launchedCredits.phone + earlierCredits.phone,
       },
       enough_credits: enough > (this.#options.maxCredits ?? Infinity) ? enough : null,
     };
