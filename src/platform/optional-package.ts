@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ConfigurationError } from './errors/errors.js';
+import { shellQuote } from './text/printable.js';
 
 interface Needed {
   /** What requires it, as the beginning of a sentence: `SQLite`. */
@@ -18,7 +19,9 @@ export function refuseMissingPackage({ by, install, driver }: Needed): (error: u
     const what = install.includes(' ') ? 'packages that are' : 'a package that is';
     const clone = driver === undefined ? undefined : cloneFolder();
     const command =
-      clone === undefined ? `npm install ${install}` : `npm run drivers -- ${driver} (in ${clone})`;
+      clone === undefined
+        ? `npm install ${install}`
+        : inFolder(clone, `npm run drivers -- ${driver}`);
     throw new ConfigurationError(`${by} needs ${what} not installed: ${command}`, {
       code: 'missing_dependency',
       cause,
@@ -34,6 +37,10 @@ function cloneFolder(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function inFolder(folder: string, command: string): string {
+  return folder === process.cwd() ? command : `(cd ${shellQuote(folder)} && ${command})`;
 }
 
 function isMissing(error: unknown): boolean {

@@ -952,6 +952,27 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     });
     expect(commandIn(beside.stderr)).toContain('--suppress optout.csv');
     expect(eventsOf(beside, 'proposed_output')).toMatchObject([{ database: 'sqlite:a.db' }]);
+    // A table of it, read and written in place: one attempt, whatever is missing.
+    const local = ['--country', 'US', '--local', '--columns', 'valid'];
+    const made = ['verify', 'a.csv', '--email', 'mail', '-o', 'sqlite:a.db', '--into', 'people'];
+    const table = await runInProcess([...made, '--key', 'mail', ...local], { cwd: folder });
+    expect(table.code, table.stderr).toBe(0);
+    const bare = await runInProcess(['verify', 'sqlite:a.db'], { cwd: folder });
+    expect(eventsOf(bare, 'command').map((event) => event['command'])).toEqual([
+      `sluice verify sqlite:a.db --query 'select * from "people"' --email mail --prefix mail=mail_2 --suppress optout.csv --country CC -o verified.csv`,
+      `sluice verify sqlite:a.db --query 'select "mail" from "people"' --email mail --suppress optout.csv --country CC -o sqlite:a.db --into people --key mail`,
+    ]);
+    const all = ['--query', 'select * from people where 1', '-o', 'sqlite:a.db'];
+    for (const given of [all, [...all, '--email', 'mail'], ['-o', 'sqlite:a.db']]) {
+      const asked = await runInProcess(['verify', 'sqlite:a.db', ...given], { cwd: folder });
+      expect(asked.code).toBe(2);
+      const line = commandIn(asked.stderr).replace(' CC', ' US');
+      const pasted = await paste(`${line} --local`);
+      expect(pasted.code, pasted.stderr).toBe(0);
+      expect(line.includes('where 1')).toBe(given.includes('--query'));
+    }
+    const toNew = await runInProcess(['verify', 'a.csv', '-o', 'sqlite:a.db'], { cwd: folder });
+    expect(commandIn(toNew.stderr)).toContain(' --into a_verified');
     const { service } = await withService();
     const secret = `${service.baseUrl.replace('://', '://user:pass@')}/x.csv?key=hidden`;
     const web = await runInProcess(['verify', secret, '--country', 'US'], { cwd: folder });

@@ -35,6 +35,7 @@ import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import {
   isToTerminal,
   lacksCountry,
+  lacksTable,
   namesNoColumn,
   proposeFile,
   showGuide,
@@ -60,7 +61,7 @@ export const verifyCommand = defineCommand<VerifyOption>({
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
   async run(input) {
-    if (namesNoColumn(input) || lacksCountry(input, terminal(input))) {
+    if (namesNoColumn(input) || lacksCountry(input, terminal(input)) || lacksTable(input)) {
       return guide(input, showGuide);
     }
     const isFileProposed = isToTerminal(input, terminal(input), input.stdout.isTTY);

@@ -9,13 +9,12 @@ import {
   streamSource,
 } from '../../index.js';
 import { columnsFor } from '../../lists/files/file-format.js';
-import { type DatabaseKind, showLocation } from '../../lists/location.js';
+import { showLocation } from '../../lists/location.js';
 import {
   type CommandInput,
   type ParsedOptions,
   type Surroundings,
   omitUndefined,
-  programName,
 } from '../command.js';
 import { shellQuote } from '../../platform/text/printable.js';
 import { checkRules } from '../options/option-types.js';
@@ -28,6 +27,14 @@ import {
   resolvePath,
   standard,
 } from './locations.js';
+import {
+  type DatabaseTable,
+  endsOf,
+  namesOf,
+  selectNamed,
+  tableIn,
+  tablesOf,
+} from './database-tables.js';
 import { filesOfOutput, verdictOutput, findOutput, isSamePlace } from './output.js';
 
 export interface ListEnds {
@@ -114,69 +121,31 @@ function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): 
 
 async function databaseSource(
   { kind, url }: DatabaseLocation,
-  input: CommandInput<'query'>,
+  { options, positionals }: CommandInput<'query' | (typeof columnOptions)[number]>,
 ): Promise<Source> {
-  const { source } = await endsOf(kind);
-  const query = input.options.text('query');
-  if (query !== undefined && query.trim() !== '') return source({ url, query });
-  const tableNames = await firstTexts(source({ url, query: tableQueries[kind] })).catch(() => []);
-  // The marker of runs holds no list.
-  const names = tableNames.filter((name) => !/\bsluice_runs\b/.test(name));
-  const [first = 'contacts'] = names;
-  const database = showLocation(input.positionals[0] ?? '');
-  const command = `${programName(input)} verify ${shellQuote(database)} --query ${shellQuote(`select * from ${first}`)}`;
-  const tables =
-    names.length === 0
-      ? ''
-      : `; its tables: ${names.slice(0, mostTables).join(', ')}${names.length > mostTables ? ', …' : ''}`;
+  const query = options.text('query');
+  if (query !== undefined && query.trim() !== '') {
+    const { source } = await endsOf(kind);
+    return source({ url, query });
+  }
+  const tables = await tablesOf({ kind, url });
+  const database = showLocation(positionals[0] ?? '');
+  const [table] = tables;
+  if (!table) {
+    throw new ConfigurationError(`${database} has no tables; nothing was sent`, {
+      option: '--query',
+      fault: 'missing',
+    });
+  }
+  const named = columnOptions.flatMap((name) => options.texts(name));
+  const columns = [...table.key, ...named.filter((name) => !name.startsWith('#'))];
+  const all = columns.length > 0 ? columns : table.columns;
+  const given = `${selectNamed(all, table)} from ${tableIn(table)}`;
+  const others = tables.length === 1 ? '' : `; its tables: ${namesOf(tables)}`;
   throw new ConfigurationError(
-    `a database needs --query <sql>, as in ${command}${tables}; nothing was sent`,
+    `a database needs --query <sql>: add --query ${shellQuote(given)}${others}; nothing was sent`,
     { option: '--query', fault: 'missing' },
   );
-}
-
-const mostTables = 20;
-
-/** Names as a query takes them. */
-const tableQueries: Readonly<Record<DatabaseKind, string>> = {
-  postgres: `select case when table_schema = current_schema() then '' else quote_ident(table_schema) || '.' end || quote_ident(table_name)
-    from information_schema.tables where table_schema not in ('pg_catalog', 'information_schema')
-    order by table_schema is distinct from current_schema(), 1`,
-  mysql:
-    "select concat('`', replace(table_name, '`', '``'), '`') from information_schema.tables where table_schema = database() order by 1",
-  duckdb: `select '"' || replace(table_name, '"', '""') || '"' from information_schema.tables where table_schema = current_schema() order by 1`,
-  sqlite: `select '"' || replace(name, '"', '""') || '"' from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1`,
-};
-
-async function firstTexts(source: Source): Promise<readonly string[]> {
-  const { chunks } = await source.open({ wanted: () => [0] });
-  const texts: string[] = [];
-  for await (const chunk of chunks) {
-    for (let row = 0; row < chunk.length; row += 1) texts.push(String(chunk.text(row, 0)));
-    if (texts.length > mostTables) break;
-  }
-  return texts;
-}
-
-async function endsOf(kind: DatabaseKind) {
-  switch (kind) {
-    case 'postgres': {
-      const { postgresSource, postgresSink } = await import('../../lists/sql/postgres/index.js');
-      return { source: postgresSource, sink: postgresSink };
-    }
-    case 'sqlite': {
-      const { sqliteSource, sqliteSink } = await import('../../lists/sql/sqlite/index.js');
-      return { source: sqliteSource, sink: sqliteSink };
-    }
-    case 'mysql': {
-      const { mysqlSource, mysqlSink } = await import('../../lists/sql/mysql/index.js');
-      return { source: mysqlSource, sink: mysqlSink };
-    }
-    case 'duckdb': {
-      const { duckdbSource, duckdbSink } = await import('../../lists/sql/duckdb/index.js');
-      return { source: duckdbSource, sink: duckdbSink };
-    }
-  }
 }
 
 async function databaseSink(
@@ -244,19 +213,15 @@ const columnOptions = ['key', 'email', 'phone', 'country-column', 'country-from'
 
 function suggestedQuery(
   query: string,
-  { kind }: Location,
+  { kind }: DatabaseLocation,
   options: ParsedOptions<(typeof columnOptions)[number]>,
 ): string {
   const columns = [...new Set(columnOptions.flatMap((name) => options.texts(name)))];
   // The query of a position stays unknown.
   if (columns.length === 0 || columns.some((column) => column.startsWith('#'))) return '';
-  const quote = kind === 'mysql' ? '`' : '"';
-  const names = columns.map(
-    (column) => `${quote}${column.replaceAll(quote, quote + quote)}${quote}`,
-  );
   const [all] = /^\s*select\s+\*\s/i.exec(query) ?? [];
   if (all === undefined) return '';
-  const named = all.slice(0, -2) + names.join(', ') + query.slice(all.length - 1);
+  const named = `${selectNamed(columns, { kind })}${query.slice(all.length - 1)}`;
   return `, such as --query ${shellQuote(named)}`;
 }
 
@@ -271,6 +236,23 @@ function readsAllOf(query: string, table: string): boolean {
     else if (depth === 0 && isStar(word, words[at - 1])) isAll = true;
   }
   return isAll && words.some((word, at) => isTable(word, table, words[at - 1]));
+}
+
+/** The table that a query takes all its rows from. @returns `undefined` for one that joins, groups or is not known */
+export function tableOfQuery(
+  query: string,
+  tables: readonly DatabaseTable[],
+): DatabaseTable | undefined {
+  const words = wordsOf(query);
+  const [from, ...more] = words.flatMap((word, at) => (word === 'from' ? [at] : []));
+  const others = ['(', 'join', 'union', 'group', 'distinct', 'with'];
+  if (from === undefined || more.length > 0 || words.some((word) => others.includes(word)))
+    return undefined;
+  if (words.slice(from).includes(',')) return undefined;
+  const name = wordsOf(words[from + 1] ?? '')[0] ?? '';
+  return tables.find(
+    (table) => name === table.name.toLowerCase() || lastPart(name) === table.table.toLowerCase(),
+  );
 }
 
 /** Words without their quotes; parentheses and commas are words. */

@@ -60,6 +60,13 @@ export async function historyBeside(
   return `${kind === 'file' ? join(dirname(path), stem) : stem}.history`;
 }
 
+/** A table for the results of a list, named for it. @param from the table that the rows come from */
+export async function proposedTable(input: CommandInput<never>, from?: string): Promise<string> {
+  const stem = from ?? (await namesOfList(input))?.stem ?? '';
+  const name = stem.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
+  return `${name === '' ? 'contacts' : name}_verified`;
+}
+
 async function isWritable(folder: string): Promise<boolean> {
   return access(folder, constants.W_OK).then(
     () => true,

@@ -117,20 +117,25 @@ export function leave(
 /**
  * Shows the command to a script, which nobody answers, with the doubts that a person reads above the question.
  *
- * @param country whether it is known; else doubts that depend on it are not
+ * @param country whether it is known; else doubts that depend on it are not. A service that is not named yet is
+ *   no obstacle to counting.
  */
 export async function showProposal(
   input: CommandInput<VerifyOption>,
   { reporter, estimate }: GuideContext,
   added: readonly AddedOption[],
-  country: { readonly isKnown: boolean },
+  country: { readonly isKnown: boolean; readonly lacksService: boolean },
 ): Promise<void> {
   const known = added.filter(([, value]) => value !== countryToFillIn);
   const phone = known.find(([name]) => name === 'phone')?.[1];
   // Emails are counted the same whatever their country is.
   const assumed =
     phone === undefined ? (['country', 'US'] as const) : (['country-from', phone] as const);
-  const counting = country.isKnown ? known : [...known, assumed, ['email-country', 'US'] as const];
+  const counting: readonly AddedOption[] = [
+    ...known,
+    ...(country.isKnown ? [] : [assumed, ['email-country', 'US'] as const]),
+    ...(country.lacksService ? [['local', true] as const] : []),
+  ];
   const first = await estimate(counting, { isOffline: true }).catch((error: unknown) => {
     showCommand(added, input, reporter);
     throw error;
@@ -306,6 +311,8 @@ const trialRows = 100;
 /** Before the question; all follow at the end, by their number, and --dry-run has them. */
 const mostHints = 4;
 
+const single: ReadonlySet<string> = new Set(['output', 'query']);
+
 /** The options with the detected ones added; those replace options of the same name. */
 export function withAdded<Name extends string>(
   options: ParsedOptions<Name>,
@@ -316,7 +323,7 @@ export function withAdded<Name extends string>(
   for (const [name, value] of added) {
     const definition = verifyOptions.find((known) => known.name === name);
     const given = definition ? placed(value, definition, cwd) : value;
-    const before = name === 'output' ? [] : (values.get(name) ?? []);
+    const before = single.has(name) ? [] : (values.get(name) ?? []);
     values.set(name, [...before, given]);
   }
   return options.with(values);
@@ -348,18 +355,18 @@ function argumentsOf(
     .given()
     .flatMap(([name, values]) => values.map((value) => [name, value] as const));
   const all = [...ofCommand, ...added];
-  const output = all.findLast(([name]) => name === 'output');
+  // A proposed query takes the place of the given one.
+  const isLast = (each: (typeof all)[number]): boolean =>
+    !single.has(each[0]) || each === all.findLast(([name]) => name === each[0]);
   return [
     ...positionals.map(asPath),
-    ...all
-      .filter((each) => each[0] !== 'output' || each === output)
-      .flatMap(([name, value]) => {
-        if (value === true) return [`--${name}`];
-        // A leading dash would make it an option.
-        return value.startsWith('-') && value !== standard
-          ? [`--${name}=${value}`]
-          : [name === 'output' ? '-o' : `--${name}`, value];
-      }),
+    ...all.filter(isLast).flatMap(([name, value]) => {
+      if (value === true) return [`--${name}`];
+      // A leading dash would make it an option.
+      return value.startsWith('-') && value !== standard
+        ? [`--${name}=${value}`]
+        : [name === 'output' ? '-o' : `--${name}`, value];
+    }),
   ];
 }
 

@@ -14,6 +14,7 @@ import { isObject } from '../../platform/check-options.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget } from '../connect.js';
+import type { DatabaseTable } from '../endpoints/database-tables.js';
 import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
   asWritten,
@@ -50,8 +51,9 @@ import {
   countryOf,
   countryOptions,
 } from './choose-country.js';
+import { findTable, inPlace } from './find-table.js';
 import { columnMessages, findForm, foundMessages, severalMessages } from './find-form.js';
-import { listEndings, proposedOutput } from '../endpoints/proposed-names.js';
+import { listEndings, proposedOutput, proposedTable } from '../endpoints/proposed-names.js';
 
 const splitOption = ['split-cells', true] as const;
 
@@ -69,6 +71,16 @@ export function lacksCountry(
     isInteractive(person) &&
     !positionals.includes(standard) &&
     !answering.some((name) => options.has(name))
+  );
+}
+
+/** Whether a database is named without its query or its table: the guide finds them. */
+export function lacksTable(input: CommandInput<VerifyOption>): boolean {
+  const { options, positionals } = input;
+  if (positionals.includes(standard) || options.has('store')) return false;
+  return (
+    (!options.has('query') && positionals.some((path) => isDatabase(locationOf(path, input)))) ||
+    (!options.has('into') && isDatabaseOutput(input))
   );
 }
 
@@ -101,25 +113,35 @@ export async function proposeFile(
   return askToStart(input, context, { added: [['output', proposed]] });
 }
 
-async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
+async function propose(
+  input: CommandInput<VerifyOption>,
+  reporter: Reporter,
+  table?: DatabaseTable,
+): Promise<string> {
   const output = await proposedOutput(input);
   const exists = await isTaken(resolvePath(input.cwd, output));
   const [source] = input.positionals;
-  const isTable = source !== undefined && isDatabase(locationOf(source, input));
-  const database = isTable ? showLocation(source) : null;
-  reporter.report([message('proposed_output', { output, exists, database })]);
+  const from = source === undefined ? undefined : locationOf(source, input);
+  // A DuckDB file is not read and written at once.
+  const isTable = from !== undefined && isDatabase(from) && from.kind !== 'duckdb';
+  const database = isTable ? showLocation(source ?? '') : null;
+  const { name = null, key = [] } = table ?? {};
+  reporter.report([message('proposed_output', { output, exists, database, table: name, key })]);
   return output;
 }
 
 /** Samples a list, proposes columns, country and output, estimates the cost, and asks. The printed command runs. */
 export async function showGuide(
-  input: CommandInput<VerifyOption>,
+  given: CommandInput<VerifyOption>,
   context: GuideContext,
 ): Promise<number> {
   const { reporter, person } = context;
-  const isLog = input.options.has('json-log');
-  const inputs = await findInputs(input.positionals, input);
+  const isLog = given.options.has('json-log');
+  const inputs = await findInputs(given.positionals, given);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
+  const { table, added: query, messages: ofTable } = await findTable(inputs, given);
+  const input = { ...given, options: withAdded(given.options, query, given.cwd) };
+  reporter.report(ofTable);
   const isNamed = !namesNoColumn(input);
   const { source, isReadOnce, seen, form, messages } = await findForm(inputs, input, isNamed);
   const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
@@ -147,8 +169,9 @@ export async function showGuide(
   if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);
   const proposed = options.has('output')
     ? undefined
-    : await propose({ ...input, options }, reporter);
-  const added: AddedOption[] = [
+    : await propose({ ...input, options }, reporter, table);
+  const toFile: AddedOption[] = [
+    ...query,
     ...form,
     ...found.contacts.map(({ type, name }) => [type, name] as const),
     ...prefixesOf(found, options),
@@ -158,15 +181,50 @@ export async function showGuide(
     ...(ofOthers === undefined ? [] : [['country', ofOthers] as const]),
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
+  const toTable = inPlace(table, input, toFile);
+  const isToOther = isDatabaseOutput(input) && !toTable && !options.has('into');
+  const added: AddedOption[] =
+    proposed === undefined && toTable
+      ? [...toTable]
+      : [
+          ...toFile,
+          ...(isToOther ? [['into', await proposedTable(input, table?.table)] as const] : []),
+        ];
   if (answered === null) return leave(added, input, reporter);
   if (isAsked) return askToStart(input, context, { added, fallback, suppressed });
+  // What is missing is said at once, below the command.
+  const target = await chooseTarget(options, input.env).catch(() => undefined);
+  const isToTable = isDatabaseOutput(input) || toTable !== undefined;
+  const lacksService = isToTable && target?.kind === 'local' && !target.isOnPurpose;
   if (isReadOnce) showCommand(added, input, reporter);
-  else await showProposal(input, context, added, { isKnown: chosen !== undefined });
-  const isIncomplete = added.some(([, value]) => value === countryToFillIn);
+  else {
+    await showProposal(input, context, added, { isKnown: chosen !== undefined, lacksService });
+  }
+  if (toTable && proposed !== undefined)
+    showCommand(
+      toTable,
+      input,
+      reporter,
+      `or, with the results in the table${lacksService ? ` (needs ${serviceNeeded})` : ''}`,
+    );
+  const needed = [
+    ...(added.some(([, value]) => value === countryToFillIn)
+      ? ['a country for CC such as US']
+      : []),
+    ...(lacksService && isDatabaseOutput(input) ? [serviceNeeded] : []),
+  ];
+  const isNothingNamed = namesNoColumn(input);
   throw new ConfigurationError(
-    `no column is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${isIncomplete ? `, with a country for CC such as US` : ''}; nothing was sent`,
-    { option: 'email', fault: 'missing' },
+    `no ${isNothingNamed ? 'column' : 'table'} is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${needed.length > 0 ? `, with ${needed.join(', and with ')}` : ''}; nothing was sent`,
+    { option: isNothingNamed ? 'email' : '--query', fault: 'missing' },
   );
+}
+
+const serviceNeeded = 'SLUICE_BASE_URL and SLUICE_API_KEY set, or --local for the local service';
+
+function isDatabaseOutput(input: CommandInput<'output'>): boolean {
+  const output = input.options.text('output');
+  return output !== undefined && isDatabase(locationOf(output, input));
 }
 
 /**

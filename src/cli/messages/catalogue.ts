@@ -184,6 +184,13 @@ export const catalogue = {
     sentence: ({ input, rows, is_whole: isWhole }) =>
       `looked at ${isWhole ? 'all of' : 'the beginning of'} ${input} (${counted(rows, 'row')})`,
   }),
+  found_table: notice({
+    when: 'No query is given: this table of a database is read. `others`: its other tables.',
+    example: { table: 'contacts', others: ['orders'] },
+    variants: [{ others: [] }],
+    sentence: ({ table, others }) =>
+      `table ${table}${others.length === 0 ? '' : `; for another (${others.slice(0, 20).join(', ')}${others.length > 20 ? ', …' : ''}) give --query`}`,
+  }),
   found_column: notice({
     when: 'A column is taken for emails, phones or countries. `examples` is empty in a log.',
     example: { column: 'E-Mail', title: 'E-Mail', type: 'email', examples: ['ada@example.com'] },
@@ -256,11 +263,17 @@ export const catalogue = {
       `${lists.join(', ')} beside the list: ${lists.map((list) => `--suppress ${shellQuote(list)}`).join(' ')} leaves out those addresses, if they have opted out`,
   }),
   proposed_output: notice({
-    when: 'No output is named: this one is proposed. `database`: where the rows come from; null for a file.',
-    example: { output: 'list.verified.csv', exists: true, database: orNull('sqlite:crm.db') },
-    variants: [{ database: null }],
-    sentence: ({ output, exists, database }) =>
-      `output: ${output}${exists ? ' (exists, will be replaced)' : ''}${database === null ? '' : `; or add the results to the table: -o ${shellQuote(database)} --into TABLE --key COLUMN`}`,
+    when: 'No output is named: this one is proposed. `database`: where the rows come from; null for a file. `table` and `key`: of the rows, where they are known.',
+    example: {
+      output: 'list.verified.csv',
+      exists: true,
+      database: orNull('sqlite:crm.db'),
+      table: orNull('contacts'),
+      key: ['id'] as readonly string[],
+    },
+    variants: [{ table: null, key: [] }, { database: null }],
+    sentence: ({ output, exists, database, table, key }) =>
+      `output: ${output}${exists ? ' (exists, will be replaced)' : ''}${database === null ? '' : `; or add the results to the table: -o ${shellQuote(database)} --into ${shellQuote(table ?? 'TABLE')} ${(key.length > 0 ? key : ['COLUMN']).map((column) => `--key ${shellQuote(column)}`).join(' ')}`}`,
   }),
   proposed_history: notice({
     when: 'A history is proposed: it keeps the results, those of a trial too. `known`: of the addresses those that it has results of; of those beside the output or the list, the one with most is taken. `is_other`: it is named for another list.',

@@ -161,7 +161,7 @@ function noteOpen(path: string, isWritten: boolean): () => void {
   const known = openFiles.get(path);
   if (known && (known.isWritten || isWritten)) {
     throw new ConfigurationError(
-      `${path} is open in this process already: rows go from a DuckDB file into the same file, or into it from two runs, only one after the other`,
+      `${path} is open in this process already, and DuckDB cannot read and write a file at once: write the results into another file, such as duckdb:verified.duckdb, and let two runs go one after the other`,
       { file: path, fault: 'locked' },
     );
   }

@@ -1,0 +1,95 @@
+import {
+  type DatabaseTable,
+  hasAddresses,
+  selectNamed,
+  tableIn,
+  tablesOf,
+} from '../endpoints/database-tables.js';
+import { tableOfQuery } from '../endpoints/list-ends.js';
+import { isDatabase, type Location, locationOf } from '../endpoints/locations.js';
+import type { CommandInput } from '../command.js';
+import { message, type Message } from '../messages/catalogue.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import type { AddedOption } from './choose-country.js';
+
+interface FoundTable {
+  /** The table that the rows come from. @default not known, or no database is read */
+  readonly table?: DatabaseTable;
+  /** The query, where none is given. */
+  readonly added: readonly AddedOption[];
+  readonly messages: readonly Message[];
+}
+
+/** The table that the query of a database reads; without a query the first one with columns named as addresses are. */
+export async function findTable(
+  inputs: readonly Location[],
+  { options }: CommandInput<VerifyOption>,
+): Promise<FoundTable> {
+  const none = { added: [], messages: [] };
+  const database = inputs.find(isDatabase);
+  if (!database) return none;
+  const query = options.text('query');
+  if (query !== undefined && query.trim() !== '') {
+    const tables = await tablesOf(database).catch(() => []);
+    const table = tableOfQuery(query, tables);
+    return table ? { ...none, table } : none;
+  }
+  const tables = await tablesOf(database);
+  const into = options.text('into');
+  const table = tables.find(({ name }) => name === into) ?? tables.find(hasAddresses);
+  if (!table) return none;
+  const others = tables.filter((each) => each !== table).map(({ name }) => name);
+  return {
+    table,
+    added: [['query', `select * from ${tableIn(table)}`]],
+    messages: [message('found_table', { table: table.name, others })],
+  };
+}
+
+/** In place, result columns of an earlier run are written again, and no row becomes several. */
+const dropped: ReadonlySet<string> = new Set(['output', 'query', 'split-cells', 'prefix']);
+
+/**
+ * What a command adds that verifies a table in place: a query for what a run needs, and where the results go.
+ *
+ * @returns `undefined` for a table without a primary key, or one that cannot be read and written at once
+ */
+export function inPlace(
+  table: DatabaseTable | undefined,
+  { positionals, env, cwd, options }: CommandInput<VerifyOption>,
+  added: readonly AddedOption[],
+): readonly AddedOption[] | undefined {
+  const [database = ''] = positionals;
+  const output = options.text('output');
+  const isThere =
+    output === undefined ||
+    listUrl(locationOf(output, { env, cwd })) === listUrl(locationOf(database, { env, cwd }));
+  // A DuckDB file is not read and written at once.
+  if (!table || table.key.length === 0 || table.kind === 'duckdb' || !isThere) return undefined;
+  const into = options.text('into');
+  if (into !== undefined && into !== table.name) return undefined;
+  const key = options.has('key') ? options.texts('key') : table.key;
+  const kept = added.filter(([name]) => !dropped.has(name));
+  const columns = [...options.given(), ...kept.map(([name, value]) => [name, [value]] as const)]
+    .filter(([name]) => ['email', 'phone', 'country-column', 'country-from'].includes(name))
+    .flatMap(([, values]) => values.map(String));
+  const given = options.text('query') ?? '';
+  const [star] = /^\s*select\s+\*\s/i.exec(given) ?? [];
+  const isWithKey = key.every((column) => given.toLowerCase().includes(column.toLowerCase()));
+  if (star === undefined && !isWithKey) return undefined;
+  const rest = star === undefined ? undefined : given.slice(star.length - 1);
+  return [
+    // The condition of a query stays.
+    ...(rest === undefined
+      ? []
+      : [['query', `${selectNamed([...key, ...columns], table)}${rest}`] as const]),
+    ...kept,
+    ['output', database],
+    ...(into === undefined ? [['into', table.name] as const] : []),
+    ...(options.has('key') ? [] : key.map((column) => ['key', column] as const)),
+  ];
+}
+
+function listUrl({ path, ...location }: Location): string {
+  return 'url' in location ? location.url : path;
+}
