@@ -152,7 +152,7 @@ function troubleWith(name: string, isHelp: boolean, called: Called): Configurati
         : guess(name, isHelp ? [...names, ...topics] : names);
   const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
   return new ConfigurationError(
-    `unknown ${isHelp ? 'command or topic' : 'command'} ${name}${meant}; ${program} --help lists all commands${rest}`,
+    `unknown ${isHelp ? 'command or topic' : 'command'} ${name}${meant} (${program} --help lists all commands${rest})`,
     { fault: 'missing' },
   );
 }

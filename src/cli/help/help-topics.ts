@@ -34,7 +34,7 @@ export const exitCodeTexts = [
   },
   {
     code: 75,
-    happened: '--detach has launched all; or not agreed',
+    happened: '--detach has sent all; or not agreed',
     todo: 'run again later to collect, or to agree',
   },
   { code: 130, happened: 'interrupted by SIGINT (Ctrl-C)', todo: 'run again' },

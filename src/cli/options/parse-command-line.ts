@@ -81,7 +81,7 @@ function unknownOption(
   }
   const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
   return new ConfigurationError(
-    `${command} has no option ${rawName}${hint}; ${programName(called)} ${command} --help lists those it has`,
+    `${command} has no option ${rawName}${hint} (${programName(called)} ${command} --help lists those it has)`,
     { option: rawName },
   );
 }
