@@ -96,17 +96,24 @@ async function deleteUploads(
 /**
  * A run's launch that has not arrived is looked at once more: a process that was killed a moment ago may have sent
  * it, if not for the first time.
- *
- * @param waiting each is taken out once it has ended
  */
-async function collectAll(
+async function collectAll(waiting: Set<LaunchedBatch>, options: CollectOptions): Promise<void> {
+  const { clock = systemClock, signal } = options;
+  await collectOnce(waiting, options, false);
+  if (waiting.size === 0) return;
+  await clock.sleep(graceMs, signal);
+  await collectOnce(waiting, options, true);
+}
+
+/** @param waiting each is taken out once it has ended; in the last look whatever its state is */
+async function collectOnce(
   waiting: Set<LaunchedBatch>,
   options: CollectOptions,
-  isAgain = false,
+  isLast: boolean,
 ): Promise<void> {
+  if (waiting.size === 0) return;
   const { history, service, signal, onLost, ...settings } = options;
   const { clock = systemClock } = settings;
-  if (waiting.size === 0) return;
   const launched = [...waiting];
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
   const claims = new LocalClaims();
@@ -128,7 +135,7 @@ async function collectAll(
       leave: async (batch, state) => {
         const left = of(batch);
         const { batchUuid, run, launchedAtMs } = left;
-        if (!isAgain && run !== undefined && !isAtEnd(state)) return;
+        if (!isLast && run !== undefined && !isAtEnd(state)) return;
         waiting.delete(left);
         if (state.stage === 'exported') return;
         if (state.stage === 'failed' && run !== undefined) {
@@ -153,9 +160,6 @@ async function collectAll(
   drive.add(batches);
   const stopped = await drive.idle();
   if (stopped) throw stopped.error;
-  if (waiting.size === 0) return;
-  await clock.sleep(graceMs, signal);
-  await collectAll(waiting, options, true);
 }
 
 function leftAt(uuid: string): BatchState {
