@@ -3,11 +3,7 @@ import { createRequire } from 'node:module';
 import type { Counter, Meter, MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { refuseMissingPackage } from '../optional-package.js';
 import { httpAttributes, traceInto, type OpenTelemetryApi } from './trace-into.js';
-import {
-  diagnosticsChannels,
-  type DiagnosticsListeners,
-  type RequestEvent,
-} from '../observability.js';
+import { diagnosticsChannels, type DiagnosticsListeners } from '../observability.js';
 
 /** Seconds, as in the semantic conventions of HTTP. */
 const requestBuckets = [
@@ -15,10 +11,6 @@ const requestBuckets = [
 ] as const;
 
 /** The status if there is one, by the conventions; else Sluice's code. */
-function errorType({ status, code }: RequestEvent): string {
-  return status === undefined || status < 400 ? (code ?? 'unknown') : String(status);
-}
-
 function createInstruments(meter: Meter) {
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(name, { unit, description });
@@ -98,8 +90,7 @@ function countInto(meter: Meter): DiagnosticsListeners {
       const { operation, code, attempt, ms } = event;
       requests.add(1, { 'sluice.operation': operation, 'sluice.outcome': code ?? 'ok' });
       if (attempt > 1) retries.add(1, { 'sluice.operation': operation });
-      const failure = code === undefined ? {} : { 'error.type': errorType(event) };
-      durations.record(ms / 1000, { ...httpAttributes(event), ...failure });
+      durations.record(ms / 1000, httpAttributes(event));
     },
   };
 }

@@ -39,9 +39,9 @@ class OpenSpans {
   }
 
   /** @param trouble a code, never a message, which may name files */
-  end(span: Span | undefined, trouble: string | undefined): void {
+  end(span: Span | undefined, trouble: string | undefined, attributes: Attributes = {}): void {
+    span?.setAttributes({ ...given({ 'error.type': trouble }), ...attributes });
     if (trouble !== undefined) {
-      span?.setAttribute('error.type', trouble);
       span?.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: trouble });
     }
     span?.end();
@@ -134,8 +134,7 @@ function requestTracing(
     'sluice:request': (event) => {
       const span = spans.requests.get(event.request);
       spans.requests.delete(event.request);
-      span?.setAttributes(httpAttributes(event));
-      spans.end(span, event.code);
+      spans.end(span, event.code, httpAttributes(event));
     },
   };
 }
@@ -165,11 +164,13 @@ export function httpAttributes({
   method,
   origin,
   status,
+  code,
 }: Pick<RequestEvent, 'method' | 'origin'> & Partial<RequestEvent>): Attributes {
   const { hostname, port, protocol } = new URL(origin);
   return given({
     'http.request.method': method,
     'http.response.status_code': status,
+    'error.type': code !== undefined && status !== undefined && status >= 400 ? `${status}` : code,
     'server.address': hostname,
     'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
   });

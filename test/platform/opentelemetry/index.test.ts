@@ -231,10 +231,16 @@ describe('the OpenTelemetry adapter', () => {
         { operation: 'launchBatch' as const, what: { answer: { status: 402 } } },
       ],
     };
-    const { spans, sums } = await observed({ faults });
+    const { spans, sums, histograms } = await observed({ faults });
     const runSpan = spans.find(({ name }) => name === 'sluice.run');
     expect(runSpan?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'payment_required' });
     expect(sums.get('sluice.requests credits server_error')).toBe(1);
+    // The span and the metric of a request have one word for it: the status.
+    const typesIn = (of: readonly { readonly attributes: Attributes }[]) =>
+      new Set(of.map(({ attributes }) => attributes['error.type']));
+    const failed = new Set([undefined, '500', '402']);
+    expect(typesIn(spans.filter(({ name }) => name === 'sluice.request'))).toEqual(failed);
+    expect(typesIn(histograms)).toEqual(failed);
     expect(sums.get('sluice.retries credits')).toBeGreaterThanOrEqual(1);
     expect(sums.has('sluice.credits email spent')).toBe(false);
   });
