@@ -85,8 +85,15 @@ export class TestClock implements Clock {
     };
   }
 
-  /** Moves on, waking sleepers in order, and lets everything that follows happen. */
+  /**
+   * Moves on, waking sleepers in order, and lets everything that follows happen.
+   *
+   * @throws RangeError where the time is no number, or would go back
+   */
   async advance(ms: number): Promise<void> {
+    if (!Number.isFinite(ms) || ms < 0) {
+      throw new RangeError('a clock advances by a number of milliseconds, 0 or more');
+    }
     this.#isMoved = true;
     const until = this.#now + ms;
     await turn();

@@ -17,6 +17,9 @@ it('a test clock wakes those who are due, in the order of their time, and moves 
   expect(woken).toEqual(['hour at 3600000']);
   expect(clock.sleeping).toBe(1);
   expect(clock.wallNow()).toBe(3_601_000);
+  for (const none of [-1, NaN, '60000' as never]) {
+    await expect(clock.advance(none)).rejects.toThrow(RangeError);
+  }
   await clock.runUntil(both);
   expect(woken).toEqual(['hour at 3600000', 'day at 86400000']);
 });
