@@ -6,6 +6,8 @@ export const bounds = {
   looksForAcceptedUpload: 12,
   /** Uploads answered with `error`, or lost. */
   uploads: 5,
+  /** Uploads that the service has accepted, and that its list does not have. */
+  unlisted: 2,
   /** Repeated uploads after the batch was deleted or broke before its launch. */
   fresh: 1,
   /** Answers in a row that do not find the batch. */
@@ -21,6 +23,8 @@ export const bounds = {
   exports: 10,
   /** Complete exports that were not accepted, before the batch fails. */
   doubts: 8,
+  /** The same where all that is missing has flags, and not each as true or false: time does not change these. */
+  malformed: 3,
   /** Single lines in a row, over all batches, that are too large for the service. */
   refusedLines: 16,
   /** Batches taken in a row before refused sizes are tried again; twice as many after each vain trial. */

@@ -32,6 +32,9 @@ export async function* scanBatches(
   let longest = 1;
   for (let offset = 0; ;) {
     const page = await service.listBatches({ ...dates, limit, offset }, options);
+    // A Client has checked its answers; a double may answer anything.
+    if (!Array.isArray(page))
+      throw new TypeError('client.listBatches() has to resolve with an array');
     yield* page;
     // A list that ignores the offset would have no last page.
     const isStuck = page.every(({ batch_uuid }) => before.has(batch_uuid));

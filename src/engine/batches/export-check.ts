@@ -16,13 +16,15 @@ export interface ExportTally {
 export interface CollectedExport extends ExportTally {
   /** Why it may lack addresses. */
   readonly fault?: ExportFault | undefined;
+  /** Of the addresses that it lacks, how many have flags, and not each as true or false. @default none */
+  readonly malformed?: number | undefined;
   keep(): Promise<void> | void;
 }
 
 export function tallyOf(matched: MatchedExport): Omit<CollectedExport, 'keep'> {
-  const { numbers, extra, ambiguous, shared, fault } = matched;
+  const { numbers, extra, ambiguous, shared, fault, malformed } = matched;
   const named = numbers.length - shared + ambiguous;
-  return { named, strangers: extra, conflicting: ambiguous, fault };
+  return { named, strangers: extra, conflicting: ambiguous, fault, malformed };
 }
 
 /** With the service's own count. */

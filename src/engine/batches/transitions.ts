@@ -26,7 +26,12 @@ export type BatchEvent =
       /** `refused` and `not_found`: it was surely not carried out. */
       readonly status: Open<LaunchStatus> | 'lost' | 'refused' | 'not_found';
     }
-  | { readonly of: 'export'; readonly result: 'safe' | 'broken' | ExportDoubt }
+  | {
+      readonly of: 'export';
+      readonly result: 'safe' | 'broken' | ExportDoubt;
+      /** Whether all that it lacks is there in a form that time does not change. @default false */
+      readonly isMalformed?: boolean;
+    }
   /** 404 where the batch should be. */
   | { readonly of: 'missing' }
   /** Its status is not what the specification shows. */
@@ -55,7 +60,7 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
     case 'launch':
       return state.stage === 'launching' ? learnLaunch(found(state), event.status) : state;
     case 'export':
-      return state.stage === 'done' ? learnExport(found(state), event.result) : state;
+      return state.stage === 'done' ? learnExport(found(state), event) : state;
     case 'missing':
       return isInProgress(state) || state.stage === 'done' ? learnMissing(state) : state;
     case 'unread':
@@ -115,8 +120,12 @@ function learnTooLarge(state: BatchState, addresses: number): BatchState {
 function learnFind(state: Of<'uploading'>, uuid: string | undefined): BatchState {
   if (uuid !== undefined) return elect(state, uuid, true);
   const looks = state.looks + 1;
-  const most = state.accepted ? bounds.looksForAcceptedUpload : bounds.looksForMissingUpload;
-  return looks < most ? { ...state, looks } : uploadAgain(state);
+  const { accepted, uploads } = state;
+  const most = accepted ? bounds.looksForAcceptedUpload : bounds.looksForMissingUpload;
+  if (looks < most) return { ...state, looks };
+  // A list that lacks what was accepted will lack the next one, too: the last one is made.
+  const made = accepted ? bounds.uploads - bounds.unlisted + 1 : 0;
+  return uploadAgain({ ...state, uploads: Math.max(uploads, made) });
 }
 
 /** Whether the uuid is known only from the upload's answer, and nothing was launched with it. */
@@ -255,7 +264,10 @@ function learnLaunch(
   }
 }
 
-function learnExport(state: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt): BatchState {
+function learnExport(
+  state: Of<'done'>,
+  { result, isMalformed = false }: Extract<BatchEvent, { readonly of: 'export' }>,
+): BatchState {
   switch (result) {
     case 'safe':
       return { ...elected(state), stage: 'exported' };
@@ -265,7 +277,8 @@ function learnExport(state: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt)
     default: {
       // The service may not have collected all of it yet.
       const doubts = (state.doubts ?? 0) + 1;
-      return doubts < bounds.doubts ? { ...state, doubts } : fail(state, result);
+      const most = isMalformed ? bounds.malformed : bounds.doubts;
+      return doubts < most ? { ...state, doubts } : fail(state, result);
     }
   }
 }

@@ -140,6 +140,7 @@ export class BatchPool {
       inTurn: async (request) => this.inTurn(request),
       onUnknownStatus: (status, batch) => strange.noteStatus(status, batch),
       onOddStatus: (fact, batch) => strange.noteFact(fact, batch),
+      onUnlisted: (batch) => strange.noteUnlisted(batch),
       onOddExport: (fault, batch) => strange.noteExport(fault, batch),
       onFatal: (error) => this.#halt(this.#isProven ? error : refusedAtOnce(error)),
       collect: async (batch, uuid, within) =>

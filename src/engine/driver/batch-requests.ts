@@ -64,6 +64,8 @@ export interface DrivePorts extends LaunchPorts {
   onUnknownStatus(status: string, name: string): void;
   /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
   onOddStatus(fact: OddFact, name: string): void;
+  /** Called where an upload that was accepted without a uuid is not in the list at several looks. */
+  onUnlisted(name: string): void;
   /** Called each time that an export is asked for again. */
   onOddExport(fault: ExportFault, name: string): void;
   inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer>;
@@ -75,6 +77,9 @@ export interface DrivePorts extends LaunchPorts {
 
 /** How long a sent request may still be answered at a stop: so no launch is in doubt, and uploads can be deleted. */
 export const graceMs = 5000;
+
+/** Looks at the list, which may be late, before it is told that an upload is not there. */
+const looksUntold = 2;
 
 export class BatchRequests {
   readonly #batch: Batch;
@@ -111,7 +116,7 @@ export class BatchRequests {
       case 'upload':
         return inTime(async (within) => this.#upload(this.nameOf(state), within));
       case 'find':
-        return inTime(async (within) => this.#find(this.nameOf(state), within));
+        return inTime(async (within) => this.#find(state, within));
       case 'prepare': {
         const answer = await service.prepareBatch(uuidOf(state), { signal, sent: this.#batch });
         return { of: 'prepare', status: statusIn(answer, 'prepareBatch') };
@@ -142,25 +147,31 @@ export class BatchRequests {
     return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : event;
   }
 
-  async #find(name: string, signal: AbortSignal): Promise<BatchEvent> {
+  async #find(state: BatchState, signal: AbortSignal): Promise<BatchEvent> {
+    const name = this.nameOf(state);
     const { service, uuids } = this.#options;
     const uuid = await findUpload(service, name, { signal, uuids });
     if (uuid !== undefined) uuids.take(uuid, name);
+    else if ('looks' in state && state.accepted && state.looks === looksUntold) {
+      this.#options.onUnlisted(name);
+    }
     return { of: 'find', uuid };
   }
 
   async #export(state: BatchState, signal: AbortSignal): Promise<BatchEvent> {
     const batch = this.#batch;
     const collected = await this.#options.collect(batch, uuidOf(state), signal);
-    const { named, strangers, conflicting } = collected;
+    const { named, strangers, conflicting, malformed = 0 } = collected;
     if (this.#counted === null && named < batch.addresses) await this.#readStatus(state);
     const compared = { counted: this.#counted, named, strangers, conflicting };
     const doubts = (state.stage === 'done' && state.doubts) || 0;
     const { doubt, exported } = await checkExport(batch, compared, doubts);
     this.exported = exported;
     if (doubt) {
-      if (collected.fault) this.#options.onOddExport(collected.fault, this.nameOf(state));
-      return { of: 'export', result: doubt };
+      const fault = collected.fault ?? (named + strangers === 0 ? 'addresses' : undefined);
+      if (fault) this.#options.onOddExport(fault, this.nameOf(state));
+      const isMalformed = malformed > 0 && malformed >= (exported.missing ?? 0);
+      return { of: 'export', result: doubt, isMalformed };
     }
     await collected.keep();
     return { of: 'export', result: 'safe' };
@@ -261,7 +272,7 @@ function uploadEvent(answer: { readonly status: string }): BatchEvent {
 }
 
 /** A Client has checked its answers; a double may answer anything. */
-function statusIn<Status extends string>(
+export function statusIn<Status extends string>(
   answer: { readonly status: Status } | undefined,
   operation: string,
 ): Status {

@@ -51,7 +51,7 @@ const mostUnknownStatuses = 10;
 export class StrangeAnswers {
   readonly #onNotice: OnNotice | undefined;
   readonly #statuses = new Set<string>();
-  readonly #facts = new Set<OddFact | ExportFault>();
+  readonly #facts = new Set<OddFact | ExportFault | 'unlisted'>();
 
   constructor(onNotice: OnNotice | undefined) {
     this.#onNotice = onNotice;
@@ -70,6 +70,12 @@ export class StrangeAnswers {
     if (this.#facts.has(fact)) return;
     this.#facts.add(fact);
     this.#onNotice?.(notice('odd_status', { batch, fact }));
+  }
+
+  noteUnlisted(batch: string): void {
+    if (this.#facts.has('unlisted')) return;
+    this.#facts.add('unlisted');
+    this.#onNotice?.(notice('upload_unlisted', { batch }));
   }
 
   noteExport(fault: ExportFault, batch: string): void {

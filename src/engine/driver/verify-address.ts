@@ -20,6 +20,7 @@ import { parseCountry } from '../addresses/country/parse-country.js';
 import { emailLine } from '../addresses/email.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { CountryCodeOrName } from '../plan/plan.js';
+import { statusIn } from './batch-requests.js';
 
 interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries' | 'graceMs' | 'onSent'> {
   /** The client. */
@@ -138,9 +139,10 @@ export async function verifyAddress(
     { signal, onSent },
     async (shared) => client.verifyUnit(request, { ...call, ...shared }),
   );
+  const status = statusIn(answer, 'verifyUnit');
   const record = recordOf(answer, type);
-  if (record === undefined || answer.status !== 'ok') {
-    const reason = answer.status === 'ok' ? 'no_record' : answer.status;
+  if (record === undefined || status !== 'ok') {
+    const reason = status === 'ok' ? 'no_record' : status;
     return { verification: 'no_result', reason, submitted, record: null, answer };
   }
   const address: unknown = (record as Readonly<Record<string, unknown>>)[type];

@@ -9,7 +9,7 @@ import {
 } from './json/json-bytes.js';
 import { MemberScanner } from './json/json-scanner.js';
 import { knownRecords, type KnownRecords } from './record-shapes.js';
-import { isRecord, missingFlag, type OutcomeTable } from './outcome-table.js';
+import { hasFlag, isRecord, missingFlag, type OutcomeTable } from './outcome-table.js';
 import {
   findTextMember,
   memberWords,
@@ -53,6 +53,8 @@ export interface ExportCounts {
   /** Members that are not records: sections such as `details` and `statistics`. */
   readonly others: number;
   readonly fault: ExportFault | undefined;
+  /** Members of wanted addresses that have flags, and not each as true or false. */
+  readonly malformed: number;
   readonly bytes: number;
 }
 
@@ -93,6 +95,7 @@ class ExportParser {
   #unwanted = 0;
   #others = 0;
   #fault: ExportFault | undefined;
+  #malformed = 0;
   #bytes = 0;
 
   constructor(options: ExportParserOptions) {
@@ -158,6 +161,7 @@ class ExportParser {
       unwanted: this.#unwanted,
       others: this.#others,
       fault: this.#fault ?? (this.#others > 0 && this.#records === 0 ? 'addresses' : undefined),
+      malformed: this.#malformed,
       bytes: this.#bytes,
     };
   }
@@ -312,8 +316,10 @@ class ExportParser {
     }
     const outcome = isReadable ? this.#outcomeOfValue() : -1;
     if (outcome === -1) {
+      const value = isReadable ? this.#parseValue() : {};
       this.#others += 1;
-      this.#fault ??= isReadable ? missingFlag(this.#parseValue()) : 'valid';
+      if (hasFlag(value)) this.#malformed += 1;
+      this.#fault ??= missingFlag(value);
       return;
     }
     this.#records += 1;

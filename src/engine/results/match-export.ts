@@ -58,6 +58,8 @@ export interface MatchedExport extends BatchResults {
   /** Members of the export that are not records: sections. */
   readonly others: number;
   readonly fault: ExportFault | undefined;
+  /** Addresses whose member has flags, and not each as true or false. */
+  readonly malformed: number;
 }
 
 type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'isWanted' | 'expected'>;
@@ -75,7 +77,7 @@ export async function matchExport(
   options: MatchExportOptions,
 ): Promise<MatchedExport> {
   const match = new Match(addresses, options);
-  const { records, unwanted, others, fault } = await match.read(open);
+  const { records, unwanted, others, fault, malformed } = await match.read(open);
   const undecided = await match.decide(open);
   const shared = await match.share(undecided);
   return {
@@ -87,6 +89,7 @@ export async function matchExport(
     shared,
     others,
     fault,
+    malformed,
   };
 }
 

@@ -79,6 +79,11 @@ export function missingFlag(
   return flags.find((flag) => !Object.hasOwn(record, flag) || typeof record[flag] !== 'boolean');
 }
 
+/** Whether what is no record has a flag. Without any, its address may not have been verified yet. */
+export function hasFlag(record: Readonly<Record<string, unknown>>): boolean {
+  return flags.some((flag) => Object.hasOwn(record, flag) && record[flag] !== null);
+}
+
 /**
  * The distinct outcomes of a run, each stored once under a small number that stays valid for the table's
  * life.

@@ -166,6 +166,13 @@ export const notices = {
     sentence: ({ batch, fact }) =>
       `batch ${batch}: ${oddFacts[fact]}; ask the service's support about it`,
   }),
+  upload_unlisted: define({
+    when: 'The service has accepted an upload without a `batch_uuid`, and its list has no batch of that name, which is looked for again. Once.',
+    isWarning: true,
+    example: { batch: 'sluice-0123456789abcdef-0-1' },
+    sentence: ({ batch }) =>
+      `batch ${batch}: its upload was accepted without a batch_uuid, and the list of batches does not have this name: looking again for some minutes`,
+  }),
   odd_export: define({
     when: 'An export counts for nothing, at least in part, and is asked for again. `fault`: `valid`, `wrong` or `unknown` has no true or false in a record; `addresses`, no address of the batch is a key; `json`, it cannot be read, where there is no run to resume. Once a fault.',
     isWarning: true,

@@ -73,6 +73,7 @@ export class Driving {
       inTurn: async (request) => request(),
       onUnknownStatus: () => {},
       onOddStatus: () => {},
+      onUnlisted: () => {},
       onOddExport: () => {},
       collect: async (batch, uuid, signal) =>
         this.#collect(batch, async () => {

@@ -95,6 +95,15 @@ describe('a single address', () => {
     expect(verdict).toMatchObject({ verification: 'no_result', reason, answer });
   });
 
+  it.each([undefined, null, 'ok', { result: emailRecord }])(
+    'names the method of a double that answers %j',
+    async (answer) => {
+      const client = { verifyUnit: async () => answer as never };
+      const work = verifyAddress({ client, email: 'ana@mail.example', country: 'US' });
+      expect(String(await caught(work))).toContain('verifyUnit()');
+    },
+  );
+
   it('is never given the verdict of another', async () => {
     const client = answering({ result: emailRecord });
     const work = verifyAddress({ client, email: 'eva@mail.example', country: 'US' });

@@ -209,7 +209,13 @@ describe('a body', () => {
     const onRecord = vi.fn<(address: string, id: number) => void>();
     const body = bodyOf([none, inner.subarray(0, 9), none, inner.subarray(9), none]);
     const counts = await readExport(body, { type: 'email', outcomes, onRecord });
-    expect(counts).toEqual({ records: 1, unwanted: 0, others: 0, bytes: text.length });
+    expect(counts).toEqual({
+      records: 1,
+      unwanted: 0,
+      others: 0,
+      malformed: 0,
+      bytes: text.length,
+    });
     expect(onRecord.mock.calls).toEqual([['a', 0, undefined]]);
   });
 });

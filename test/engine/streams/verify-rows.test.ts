@@ -3,9 +3,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ReadableStream } from 'node:stream/web';
 import { expect, expectTypeOf, test } from 'vitest';
+import { bounds } from '../../../src/client/batch-bounds.js';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
-import { createFastClock } from '../../../src/testing/test-clock.js';
+import { createFastClock, createTestClock } from '../../../src/testing/test-clock.js';
 import { caught } from '../../client/test-client.js';
 import { reasonWords } from '../../../src/report/sentences/reason-words.js';
 import { countRows, numberedRow } from './harness/counted-rows.js';
@@ -246,30 +247,64 @@ test('refuses wrong options, and rows that are none, at once', () => {
 });
 
 test.each([
+  // Whole, and wrong: it will be so for ever.
   [
     'a flag is no true or false',
+    bounds.malformed,
     (record: object) => ({ 'a0@example.com': { ...record, wrong: 'no' } }),
   ],
-  ['no address is a key', (record: object) => ({ results: { 'a0@example.com': record } })],
-  ['it is a list', (record: object) => [record]],
-])('warns where an export of a double counts for nothing, as %s', async (_, answer) => {
+  [
+    'a flag is missing',
+    bounds.malformed,
+    (record: object) => ({ 'a0@example.com': { ...record, unknown: undefined } }),
+  ],
+  // It may not be there yet.
+  [
+    'there are no flags',
+    bounds.doubts,
+    () => ({ 'a0@example.com': { valid: null, wrong: null, unknown: null } }),
+  ],
+  ['it is empty', bounds.doubts, () => ({})],
+  [
+    'no address is a key',
+    bounds.doubts,
+    (record: object) => ({ results: { 'a0@example.com': record } }),
+  ],
+  ['it is a list', bounds.exports, (record: object) => [record]],
+])('warns where an export of a double counts for nothing, as %s', async (_, most, answer) => {
   const client = new RecordService();
+  let asked = 0;
   client.exportBatch = async () => {
+    asked += 1;
     const text = JSON.stringify(answer(recordOf('email', 'a0@example.com')));
     // Texts, as tests write them.
     return { body: Readable.from([text]), contentType: 'application/json' };
   };
   const warned = once(process, 'warning');
-  const options = { ...quick, client, clock: createFastClock() };
-  const [row] = await collect(verifyRows(people(1), options));
+  const clock = createTestClock();
+  const rows = collect(verifyRows(people(1), { ...quick, client, clock }));
+  const [row] = await clock.runUntil(rows);
   expect(row?.email_reason).toBe('export_incomplete');
   expect(await warned).toMatchObject([{ code: 'SLUICE_ODD_EXPORT' }]);
+  expect(asked).toBe(most);
 });
 
-test.each(['prepareBatch', 'batchStatus', 'exportBatch'] as const)(
+test('warns where a double gives no batch_uuid, and tries it twice', async () => {
+  const client = new RecordService();
+  client.uploadBatch = async () => ({ status: 'ok' });
+  const warned = once(process, 'warning');
+  const clock = createTestClock();
+  const work = caught(collect(verifyRows(people(1), { ...quick, client, clock })));
+  expect(await clock.runUntil(work)).toMatchObject({ code: 'service_unavailable' });
+  expect(await warned).toMatchObject([{ code: 'SLUICE_UPLOAD_UNLISTED' }]);
+  expect(client.count('listBatches')).toBeGreaterThan(bounds.unlisted);
+});
+
+test.each(['listBatches', 'prepareBatch', 'batchStatus', 'exportBatch'] as const)(
   'names the method of a double that answers nothing: %s',
   async (method) => {
     const client = new RecordService();
+    if (method === 'listBatches') client.uploadBatch = async () => ({ status: 'ok' });
     client[method] = async () => ({}) as never;
     const error = await caught(collect(verifyRows(people(1), { ...quick, client })));
     expect(String(error)).toContain(`${method}()`);
