@@ -88,7 +88,7 @@ export class TestClock implements Clock {
   /**
    * Moves on, waking sleepers in order, and lets everything that follows happen.
    *
-   * @throws RangeError where the time is no number, or would go back
+   * @throws RangeError where the time is not a number, or would go back
    */
   async advance(ms: number): Promise<void> {
     if (!Number.isFinite(ms) || ms < 0) {
