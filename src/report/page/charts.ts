@@ -7,6 +7,8 @@ export interface Share {
   readonly count: number;
   /** Names its colour in the page's style. */
   readonly tone: string;
+  /** What the label means, for who reads the page alone. */
+  readonly meaning?: string | undefined;
 }
 
 const width = 1000;
@@ -51,13 +53,13 @@ export function qualityBars(shares: readonly Share[]): Html {
   const shown = shares.filter(({ count }) => count > 0);
   if (shown.length === 0) return nothing;
   const whole = shown.reduce((sum, { count }) => sum + count, 0);
-  const rows = shown.map(({ label, count, tone }) => {
+  const rows = shown.map(({ label, count, tone, meaning }) => {
     const bar = [
       { label, count, tone },
       { label: 'others', count: whole - count, tone: 'rest' },
     ];
     return html`<tr>
-      <th scope="row">${label}</th>
+      <th scope="row">${label}${meaningOf(meaning)}</th>
       <td class="chart">${stackedBar(bar, `${label} ${percent(count, whole)}`)}</td>
       <td class="number">${grouped(count)}</td>
       <td class="number">${percent(count, whole)}</td>
@@ -89,9 +91,9 @@ export function outcomeChart(shares: readonly Share[]): Html {
   const described = shown.map(({ label, count }) => `${label} ${percent(count, whole)}`).join(', ');
   const title = 'What became of the filled cells';
   const rows = shown.map(
-    ({ label, count, tone }) =>
+    ({ label, count, tone, meaning }) =>
       html`<tr>
-        <th scope="row"><i class="swatch ${tone}"></i>${label}</th>
+        <th scope="row"><i class="swatch ${tone}"></i>${label}${meaningOf(meaning)}</th>
         <td class="number">${grouped(count)}</td>
         <td class="number">${percent(count, whole)}</td>
       </tr>`,
@@ -100,6 +102,10 @@ export function outcomeChart(shares: readonly Share[]): Html {
     <figcaption>${title}</figcaption>
     ${stackedBar(shown, `${title}: ${described}`)} ${table(outcomeColumns, rows)}
   </figure>`;
+}
+
+function meaningOf(meaning: string | undefined): Html {
+  return meaning === undefined ? nothing : html` <small class="meaning">${meaning}</small>`;
 }
 
 export const mostRows = 20;

@@ -70,9 +70,8 @@ function pageOf(title: string, body: Html): string {
 
 function trialNote({ limit, rows }: Summary): Html {
   if (limit === undefined || rows < limit) return nothing;
-  return html`<p>
-    A trial: only the first ${counted(limit, 'row')} of the list (${optionName('limit')}).
-  </p>`;
+  const text = `A trial: only the first ${counted(limit, 'row')} of the list (${optionName('limit')}).`;
+  return html`<p>${withOptions(text)}</p>`;
 }
 
 /** A problem with its consequence; a finished run's advice has its own list. */

@@ -47,7 +47,7 @@ svg.life { height: 0.9rem; background: var(--line); border-radius: 0.2rem; }
 .headline svg { margin: 0.5rem 0 0.3rem; }
 .advice h2 { margin-top: 1rem; }
 .advice ul { margin: 0; padding-left: 1.2rem; }
-.advice code { white-space: nowrap; }
+header code, .advice code { white-space: nowrap; }
 .advice li { overflow-wrap: anywhere; margin: 0.2rem 0; }
 ul.examples, p.examples { list-style: none; margin: 0.2rem 0 0; padding: 0; color: var(--soft); font-size: 0.85rem; }
 .examples code { color: var(--ink); }
@@ -68,6 +68,8 @@ td.number { overflow-wrap: normal; }
 /* The source of a cost is a sentence. */
 .cost td { white-space: normal; width: 40%; }
 small { font-size: 0.85rem; }
+.meaning { display: block; }
+.swatch ~ .meaning { margin-left: 1.3em; }
 code { font-size: 0.9em; }
 .timeline > div { display: grid; grid-template-columns: minmax(0, 22rem) minmax(0, 1fr) 5.5rem; gap: 0.8rem; align-items: center; padding: 0.2rem 0; }
 .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }

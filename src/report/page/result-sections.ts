@@ -24,31 +24,64 @@ export function columnSection(
 
 /** Their sum is the base of every share of a column, here and on the terminal. */
 export function fateShares(column: ColumnSummary): readonly Share[] {
-  const { verdicts, buckets } = column;
+  const { verdicts, buckets, type } = column;
   const { verified, no_result: noResult, failed } = buckets;
   return [
-    { label: 'valid', count: verdicts.valid, tone: 'valid' },
-    { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
-    { label: 'unknown', count: verdicts.unknown, tone: 'unknown' },
+    {
+      label: 'valid',
+      count: verdicts.valid,
+      tone: 'valid',
+      meaning: type === 'email' ? 'takes mail' : undefined,
+    },
+    {
+      label: 'wrong',
+      count: verdicts.wrong,
+      tone: 'wrong',
+      meaning: type === 'email' ? 'does not exist: never mail it' : 'does not exist',
+    },
+    {
+      label: 'unknown',
+      count: verdicts.unknown,
+      tone: 'unknown',
+      meaning: 'the service cannot say: ask again another day',
+    },
     { label: 'no verdict', count: verdicts.none, tone: 'none' },
-    { label: 'no result', count: noResult, tone: 'no-result' },
+    {
+      label: 'no result',
+      count: noResult,
+      tone: 'no-result',
+      meaning: 'sent, and not answered: often malformed',
+    },
     {
       label: 'not submitted',
       count: cellsOfShares(column) - verified - noResult - failed,
       tone: 'not-submitted',
+      meaning: 'cannot be sent, and costs nothing',
     },
-    { label: 'failed', count: failed, tone: 'failed' },
+    { label: 'failed', count: failed, tone: 'failed', meaning: 'its batch failed' },
   ];
 }
 
-const qualityOrder = ['good', 'risky', 'bad', 'unknown'];
+/** In their order, with what they usually mean: the specification does not say it. */
+const qualities = new Map([
+  ['good', 'usually: the mailbox is there'],
+  ['risky', 'usually: may bounce (catch-all, throw-away, full)'],
+  ['bad', 'usually: not to be mailed'],
+  ['unknown', 'the service cannot say'],
+]);
 
 function qualityShares({ quality }: ColumnSummary): readonly Share[] {
+  const order = [...qualities.keys()];
   const rank = (label: string): number =>
-    qualityOrder.includes(label) ? qualityOrder.indexOf(label) : qualityOrder.length;
+    qualities.has(label) ? order.indexOf(label) : order.length;
   return Object.entries(quality)
     .toSorted(([one], [other]) => rank(one) - rank(other))
-    .map(([label, count]) => ({ label: label || '(none given)', count, tone: 'measure' }));
+    .map(([label, count]) => ({
+      label: label || '(none given)',
+      count,
+      tone: 'measure',
+      meaning: qualities.get(label),
+    }));
 }
 
 /** A verdict tells whether an address can be reached, a quality whether to write to it: they are independent. */

@@ -53,7 +53,7 @@ export async function swatches(
     return [...document.querySelectorAll('.swatch')].map((swatch) => {
       const colour = getComputedStyle(swatch).backgroundColor;
       return {
-        what: swatch.parentElement.textContent.replace(/[\\d,]/g, '').trim().toLowerCase(),
+        what: swatch.nextSibling.textContent.replace(/[\\d,]/g, '').trim().toLowerCase(),
         tone: swatch.className.replace('swatch', '').trim(),
         colour,
         ratio: contrast(colour, behind(swatch.parentElement)),
