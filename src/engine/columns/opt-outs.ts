@@ -6,6 +6,8 @@ const optOutNames =
   /opt(?:ed)?out|unsub|donot(?:e?mail|call|contact|text)|abgemeldet|abbestellt|desabonn|desinscri|disiscri/;
 const optInNames =
   /accepts(?:e?mail|sms|phone)?marketing|opt(?:ed)?in|consent|subscribed$|newsletter|einwilligung|abonniert|marketingcontactstatus/;
+/** Columns that tell how a person stands to the owner of the list. */
+const statusNames = /status|statut|stato$|estado|subscri|abonn|marketing/;
 const phoneNames = /sms|phone|call|text|mobil|whatsapp|telefon/;
 const emailNames = /mail|newsletter/;
 const yes = /^(?:1|true|yes|y|x|ja|oui|s[iì]|sí|wahr|vrai|vero|verdadero)$/i;
@@ -21,15 +23,25 @@ export function optOutOf(
   title: string,
   types: readonly VerificationType[],
 ): ((cell: string) => boolean) | undefined {
-  const letters = title
-    .normalize('NFD')
-    .replaceAll(/[^\p{L}]/gu, '')
-    .toLowerCase();
+  const letters = lettersOf(title);
   if (!types.some((type) => concerns(letters, type))) return undefined;
   const isOut = optOutNames.test(letters);
   const isIn = !isOut && optInNames.test(letters);
   return (cell) =>
     status.test(cell) || (isOut && (yes.test(cell) || isDate(cell))) || (isIn && no.test(cell));
+}
+
+/** Whether a column's name is that of one which says who has opted out or in: of others, single cells may. */
+export function isNamedOptOut(title: string): boolean {
+  const letters = lettersOf(title);
+  return [optOutNames, optInNames, statusNames].some((names) => names.test(letters));
+}
+
+function lettersOf(title: string): string {
+  return title
+    .normalize('NFD')
+    .replaceAll(/[^\p{L}]/gu, '')
+    .toLowerCase();
 }
 
 /** Marketing is by email unless a name says otherwise; a name that says nothing is about both types. */

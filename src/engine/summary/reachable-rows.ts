@@ -3,7 +3,7 @@ import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { RowsFrom } from '../../lists/rows/sink.js';
 import { trimCell } from '../addresses/address.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
-import { optOutOf } from '../columns/opt-outs.js';
+import { isNamedOptOut, optOutOf } from '../columns/opt-outs.js';
 import type { Plan } from '../plan/plan.js';
 import { verdictOf } from '../results/outcome-table.js';
 import { OutcomeMarks } from './rejected-cells.js';
@@ -47,7 +47,7 @@ class OptOutColumn {
   }
 }
 
-/** By verified column: the columns of the list that say who has opted out of its type. */
+/** By verified column: the columns of the list that are named for who has opted out of its type. */
 export function optOutColumns(
   header: readonly string[],
   { columns }: ColumnLayout,
@@ -55,7 +55,7 @@ export function optOutColumns(
   const all = new Map<number, OptOutColumn>();
   const ofType = (type: VerificationType): readonly OptOutColumn[] =>
     header.flatMap((title, position) => {
-      const says = optOutOf(title, [type]);
+      const says = isNamedOptOut(title) ? optOutOf(title, [type]) : undefined;
       if (!says) return [];
       const column = all.get(position) ?? new OptOutColumn(position, says);
       all.set(position, column);
