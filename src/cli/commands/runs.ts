@@ -15,6 +15,7 @@ import {
 import { printableLine, shellQuote } from '../../platform/text/printable.js';
 import {
   counted,
+  describeCredits,
   duration,
   grouped,
   moment,
@@ -124,6 +125,19 @@ function linesOf(run: FoundRun): readonly string[] {
   ];
 }
 
+/** The JSON has the stages themselves. */
+const stageWords: Readonly<Record<string, string>> = {
+  planned: 'not sent',
+  uploading: 'being sent',
+  uploaded: 'sent',
+  parsing: 'being prepared',
+  ready: 'prepared',
+  launching: 'being launched',
+  verifying: 'being verified',
+  done: 'verified',
+  exported: 'done',
+};
+
 function describe(
   status: RunStatus,
   { soFar, next, more = [] }: DescribedRun & { readonly more?: readonly string[] } = describeStatus(
@@ -131,11 +145,11 @@ function describe(
   ),
 ): string {
   const stages = Object.entries(status.stages).map(
-    ([stage, count]) => `${grouped(count)} ${stage}`,
+    ([stage, count]) => `${grouped(count)} ${stageWords[stage] ?? stage}`,
   );
   // A finished shared run no longer has its batches.
   const none = status.isFinished ? 'all at their end' : 'none sent';
-  const { earlierCredits: earlier } = status;
+  const [paid, paidBefore] = [status.launchedCredits, status.earlierCredits].map(describeCredits);
   const lines = [
     `input    ${status.input}`,
     `output   ${status.output}`,
@@ -143,12 +157,10 @@ function describe(
     `begun    ${moment(new Date(status.startedAt))}`,
     `rows     ${status.rows === null ? 'not read to the end' : grouped(status.rows)}`,
     `batches  ${grouped(status.batches)} (${stages.join(', ') || none})`,
-    `credits  at most ${grouped(status.launchedCredits.email)} email, ${grouped(status.launchedCredits.phone)} phone, before refunds`,
-    ...(earlier.email + earlier.phone > 0
-      ? [
-          `         ${grouped(earlier.email)} email, ${grouped(earlier.phone)} phone more by earlier runs of the list, before refunds`,
-        ]
-      : []),
+    `credits  ${paid === undefined ? 'none spent' : `at most ${paid}, before refunds`}`,
+    ...(paidBefore === undefined
+      ? []
+      : [`         ${paidBefore} more by earlier runs of the list, before refunds`]),
     `so far   ${soFar}`,
     ...(status.stopped ? [`stopped  ${status.stopped.message}`] : []),
     `next     the same command ${next}`,

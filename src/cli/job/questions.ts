@@ -193,7 +193,7 @@ export function preflightOf(
     onPrepared: async (preflight) => {
       reporter.report([message('prepared', preflight)]);
       if (!isAsked) return true;
-      return agrees('Launch them?', person, signal);
+      return agrees('Verify them, and pay for them?', person, signal);
     },
   };
 }

@@ -265,7 +265,7 @@ function describePrepared(
   if (!type) return [];
   const { batches, addresses, counts, credits } = type;
   const seen = counts
-    ? `; the service counted ${grouped(counts.valid)} valid, ${grouped(counts.wrong)} wrong in their format and ${counted(counts.duplicate, 'duplicate')}`
+    ? `; the service counted ${grouped(counts.valid)} of a right format, ${grouped(counts.wrong)} of a wrong one and ${counted(counts.duplicate, 'duplicate')}`
     : '';
   return [
     `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} ${addresses === 1 ? 'is' : 'are'} prepared${seen}`,

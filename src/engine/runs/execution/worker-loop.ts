@@ -247,7 +247,7 @@ export class WorkerLoop {
           return undefined;
         }
         const refusal = new DetachedError(
-          'the batches are prepared and not launched, so nothing is paid; run again to go on',
+          'the batches are prepared, and nothing is paid; run again to go on',
           { retryable: false },
         );
         const stopForOthers = stopForAll(refusal);
