@@ -8,7 +8,7 @@ import {
   advise,
   formWords,
 } from './sentences/advice-catalogue.js';
-import { emailsWithoutCountry } from './sentences/list-sentences.js';
+import { emailsWithoutCountry, hasEncoding } from './sentences/list-sentences.js';
 
 /** With fewer cells nothing is concluded. */
 const leastCells = 10;
@@ -53,7 +53,7 @@ export function adviceOnEstimate(estimate: Estimate): readonly Advice[] {
   const phones = columns.filter(({ type }) => type === 'phone').map(({ name }) => name);
   const inTheList = [
     ...missingDigitsAdvice(refused('scientific_notation'), phones.join(', ')),
-    ...noTextAdvice(refused('invalid_encoding'), input),
+    ...(hasEncoding(input) ? [] : noTextAdvice(refused('invalid_encoding'), input)),
     ...columns.flatMap(formsAdvice),
     ...columns.flatMap(suggestedAdvice),
     ...misspeltAdvice(estimate),

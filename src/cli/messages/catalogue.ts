@@ -369,7 +369,7 @@ export const catalogue = {
       rows,
       examples,
       needs_plus: needsPlus,
-      ambiguous_country: country,
+      ambiguous_country: withCode,
       foreign,
       unfit,
       misread,
@@ -377,7 +377,7 @@ export const catalogue = {
     }) {
       const name = JSON.stringify(column);
       if (doubt === 'missing_plus') {
-        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples, country, needsPlus })}`;
+        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples, country: withCode, needsPlus })}`;
       }
       if (doubt === 'foreign') {
         return `column ${name}: ${foreign ? foreignNumbersSentence(column, foreign) : ''}`;
@@ -395,7 +395,9 @@ export const catalogue = {
         others > 0
           ? `, and ${grouped(others)} ${others === 1 ? 'looks' : 'look'} like ${other}`
           : '';
-      const question = ambiguous === 0 && !foreign ? '; is it the right column?' : '';
+      const country =
+        type === 'phone' && others === 0 ? ', and the country that of its numbers' : '';
+      const question = ambiguous === 0 && !foreign ? `; is it the right column${country}?` : '';
       return `column ${name}: ${grouped(malformed)} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not look like ${kind}${found}${question}`;
     },
   }),

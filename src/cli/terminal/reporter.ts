@@ -105,8 +105,11 @@ export class Reporter {
     this.report(doubts);
   }
 
+  #isNoTextReported = false;
+
   /** Whether the same was said before the run, as a doubt about the column. */
   #isReported({ code, fields: { column } }: Advice): boolean {
+    if (code === 'no_text') return this.#isNoTextReported;
     const doubt = doubtOf[code];
     if (doubt === undefined) return false;
     const key = messageKey({ event: 'doubtful_column', fields: { doubt, column } });
@@ -125,6 +128,7 @@ export class Reporter {
   }
 
   progress(progress: RunProgress): void {
+    if (progress.stage === 'notice' && progress.code === 'not_utf8') this.#isNoTextReported = true;
     this.#figures.note(progress, this.#options.clock.now());
     this.#live?.start();
     switch (progress.stage) {

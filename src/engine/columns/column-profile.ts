@@ -14,6 +14,8 @@ export interface ColumnProfile {
   others: number;
   /** Those that are lists of values. */
   lists: number;
+  /** Those whose bytes are no text in the encoding of the list. */
+  noText: number;
   /** Phone numbers that may begin with a calling code without its `+`, ambiguously. */
   ambiguous: number;
   /** Those of them that may be mobile numbers. */
@@ -43,6 +45,7 @@ export function createProfile(
     malformed: 0,
     others: 0,
     lists: 0,
+    noText: 0,
     ambiguous: 0,
     ambiguousMobiles: 0,
     ambiguousCountries: new Map(),

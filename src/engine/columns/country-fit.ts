@@ -55,6 +55,8 @@ const mostInOwn = 0.75;
 const leastMore = 0.2;
 /** Fewer different numbers are valid in some country by chance. */
 const leastCompared = 20;
+/** The same where none is valid in the country that they are read by. */
+const leastWithoutAny = 10;
 /** How many more of them are valid than of other digits. */
 const leastByChoice = 0.2;
 /** Different numbers, by which countries are compared. */
@@ -140,7 +142,8 @@ function misreadNumbers(
   const numbers = [...texts];
   const of = numbers.length;
   const inOwn = numbers.filter((cell) => mayBeOf(country, cell) === true).length;
-  if (of < leastCompared || inOwn > of * mostInOwn) return [];
+  const fewest = inOwn === 0 ? leastWithoutAny : leastCompared;
+  if (of < fewest || inOwn > of * mostInOwn) return [];
   const least = Math.max(of * leastInOther, inOwn + of * leastMore);
   const fitting = countriesOf(numbers, least, coded);
   if (fitting.length === 0) return [];

@@ -299,8 +299,10 @@ export class CellReader {
     }
     const isAlike = looksLike(type, address, country);
     addCell(this.#profileOf(index), isAlike, !isAlike && looksLikeOther(type, cell));
-    if (cell === invalidText && Array.isArray(chunk.value?.(row, position))) {
-      this.#profileOf(index).lists += 1;
+    if (cell === invalidText) {
+      const value = chunk.value?.(row, position);
+      if (Array.isArray(value)) this.#profileOf(index).lists += 1;
+      else if (typeof value !== 'object') this.#profileOf(index).noText += 1;
     }
     const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);

@@ -146,11 +146,12 @@ const leastShare = 0.05;
 const leastLetters = 0.8;
 
 /**
- * Notices about columns that should give countries and give none, or hardly any.
+ * Notices about verified columns with cells that are no text, and about columns that should give countries and give
+ * none, or hardly any.
  *
  * @throws ConfigurationError `country_missing` where hardly a row could be sent, and no `country` is given
  */
-export function countryNotices({ layout, planner, country }: Plan): readonly Notice[] {
+export function columnNotices({ layout, planner, country }: Plan): readonly Notice[] {
   const { cells, codes, letters } = planner.cells.countries;
   const single = [...letters].map(([cell, rows]) => ({
     cell,
@@ -171,7 +172,12 @@ export function countryNotices({ layout, planner, country }: Plan): readonly Not
       { code: 'country_missing', option: 'countryColumn' },
     );
   }
+  const noText = layout.columns.flatMap(({ name }, index) => {
+    const cells = planner.cells.profiles[index]?.noText ?? 0;
+    return cells > 0 ? [notice('not_utf8', { column: name, cells })] : [];
+  });
   return [
+    ...noText,
     ...(isDoubtful
       ? [notice('few_countries', { column, cells: cells.filled, countries: found })]
       : []),

@@ -7,7 +7,7 @@ import { settledOutcome } from '../plan/address-book.js';
 import { countVerified, namedColumns } from '../columns/column-layout.js';
 import { validateUnsplit, askedSource } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
-import { countryNotices, doubtfulColumns, emailNotices } from '../plan/column-quality.js';
+import { columnNotices, doubtfulColumns, emailNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
@@ -110,7 +110,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   for (const each of [
     ...(stood ? [] : (elsewhere?.notices() ?? [])),
     ...(stood?.paidSince ? [notice('paid_since', { addresses: stood.paidSince })] : []),
-    ...countryNotices(list.plan),
+    ...columnNotices(list.plan),
     ...(stood ? [] : emailNotices(list.plan, list.batches)),
     ...budgetNotices(left, options),
   ]) {

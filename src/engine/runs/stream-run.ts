@@ -11,7 +11,7 @@ import { countVerified, type ColumnLayout } from '../columns/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
 import { askedSource, unsplitRows } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
-import { askAboutColumns, countryNotices } from '../plan/column-quality.js';
+import { askAboutColumns, columnNotices } from '../plan/column-quality.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import type { Suppressed } from '../plan/suppressed.js';
@@ -141,7 +141,7 @@ async function* askFirst(
   const { batchSize } = defaults;
   const judge = async (plan: Plan): Promise<void> => {
     await askAboutColumns(plan, options);
-    for (const each of countryNotices(plan)) options.onProgress?.(noticed(each));
+    for (const each of columnNotices(plan)) options.onProgress?.(noticed(each));
   };
   let trial: Plan | undefined = new Plan({
     country,

@@ -19,6 +19,14 @@ export const inputNotices = {
     example: { input: 'list.csv', encoding: 'windows-1252' },
     sentence: ({ input, encoding }) => `${input} is read as ${encoding}; a text output is UTF-8`,
   }),
+  not_utf8: define({
+    when: 'Cells of a verified column are not text in the encoding of the list, and are not sent.',
+    isWarning: true,
+    example: { column: 'email', cells: 12 },
+    variants: [{ cells: 1 }],
+    sentence: ({ column, cells }) =>
+      `column ${JSON.stringify(column)}: ${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'} not UTF-8 text, and not sent: name the encoding of the file with ${optionName('encoding')}, such as windows-1252 or shift_jis, which many programs on Windows write`,
+  }),
   sheets_empty: define({
     when: 'Sheets that were asked for have no rows.',
     example: { input: 'list.xlsx', sheets: ['Notes'] },

@@ -220,11 +220,15 @@ function rowList(first: readonly number[], count: number): string {
   return `${count === 1 ? 'row' : 'rows'} ${first.map(grouped).join(', ')}${more}`;
 }
 
+/** Only text has an encoding to name; in other inputs lists, objects and bytes are no text. */
+export function hasEncoding(input: string): boolean {
+  return !namesDatabase(input) && !/\.(?:jsonl|ndjson|parquet)\b/i.test(input);
+}
+
 /** What to do about cells whose bytes are invalid in the list's encoding. */
 export function noTextSentence(cells: number, input: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
-  // Only text has an encoding to name; in other inputs lists, objects and bytes are no text.
-  if (namesDatabase(input) || /\.(?:jsonl|ndjson|parquet)\b/i.test(input)) {
+  if (!hasEncoding(input)) {
     const inUtf8 = /\.(?:jsonl|ndjson)\b/i.test(input) ? ', and write the file in UTF-8' : '';
     return `${are} not text: put one address into each, no object or list${inUtf8}`;
   }

@@ -4,7 +4,7 @@ import type { CreditBalance } from '../../../contract/bodies.js';
 import type { Flag, Wanted } from '../../../platform/check-options.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { History } from '../../history/history.js';
-import { askAboutColumns, countryNotices, emailNotices } from '../../plan/column-quality.js';
+import { askAboutColumns, columnNotices, emailNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { defaults, namePrefixOf } from '../../driver/driver-options.js';
@@ -112,7 +112,7 @@ export async function checkBeforeSending(
 ): Promise<void> {
   await askAboutColumns(plan, run);
   for (const each of [
-    ...countryNotices(plan),
+    ...columnNotices(plan),
     ...emailNotices(plan, batches),
     ...budgetNotices({ ...nothingLeft, batches }, run),
   ]) {

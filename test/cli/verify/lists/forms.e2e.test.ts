@@ -60,7 +60,10 @@ describe('forms of CSV', () => {
     const file = join(folder, 'out.csv');
     for (const more of [['--dry-run'], []]) {
       const ended = await run('--email', 'email', '-o', file, ...more);
-      expect(codedOf(ended, 'no_text')).toMatchObject([{ input: 'list.csv', cells: 1 }]);
+      expect(codedOf(ended, 'not_utf8')).toMatchObject([
+        { severity: 'warning', column: 'email', cells: 1 },
+      ]);
+      expect(codedOf(ended, 'no_text')).toEqual([]);
       expect(codedOf(ended, 'damaged_names')).toMatchObject([{ columns: ['Stra\ufffde'] }]);
     }
     expect(await said('--email', 'Straße', '-o', file)).toMatch(/1/);
@@ -87,7 +90,14 @@ describe('forms of CSV', () => {
   it('passes bytes of another encoding through, and submits no cell that holds them', async () => {
     const latin1 = Buffer.from('Jos\xe9,good@sluice.test\nA,jos\xe9@sluice.test\n', 'latin1');
     const list = Buffer.concat([Buffer.from('name,email\n'), latin1]);
-    const output = await verify(list, '--email', 'email');
+    const [input, file] = [join(folder, 'list.csv'), join(folder, 'out.csv')];
+    await writeFile(input, list);
+    const args = ['--email', 'email', '--country', 'US', '--local', '--quiet', '-o', file];
+    const ended = await runInProcess(['verify', input, ...args], { cwd: folder });
+    expect(ended.code).toBe(0);
+    expect(codedOf(ended, 'not_utf8')).toMatchObject([{ severity: 'warning', cells: 1 }]);
+    expect(ended.stderr).toContain('not UTF-8');
+    const output = await readFile(file);
     expectCellsKept(list, output);
     expect(csvCells(output).map((row) => row.slice(2, 4))).toEqual([
       ['email_verification', 'email_reason'],

@@ -153,9 +153,8 @@ describe('numbers of several countries under one country', () => {
     expect(ended.code, ended.stderr).toBe(0);
     const doubt = { column: 'phone', doubt: 'foreign', foreign: { ...foreign, countries } };
     expect(eventsOf(ended, 'doubtful_column')).toMatchObject([doubt]);
-    expect(codedOf(ended, 'foreign_numbers')).toMatchObject([
-      { column: 'phone', ...foreign, countries },
-    ]);
+    // Said before it was sent, and not once more.
+    expect(codedOf(ended, 'foreign_numbers')).toEqual([]);
     const { columns } = JSON.parse(await readFile(join(folder, 's.json'), 'utf8')) as Summary;
     expect(columns[0]?.foreign).toMatchObject(foreign);
     const counted = await verify(list, ...german, '--dry-run', '--summary', 's.json');
@@ -185,6 +184,28 @@ describe('numbers of several countries under one country', () => {
     const misread = { read_as: 'US', given_by: 'country', fitting: [{ country: 'DE' }] };
     expect(eventsOf(refused, 'doubtful_column')).toMatchObject([{ doubt: 'misread', misread }]);
     expect(eventsOf(refused, 'error')).toMatchObject([{ code: 'declined', option: '--country' }]);
+    // Some look like numbers of the given country, and hardly one is valid there.
+    const places = ['30', '40', '89', '221', '711'];
+    const fixed = Array.from(
+      { length: 25 },
+      (_, at) => `0${places[at % 5] ?? ''} ${2345678 + 9 * at}`,
+    );
+    const few = [
+      `phone\n${fixed.join('\n')}\n`,
+      `phone\n${Array.from({ length: 12 }, (_, at) => `0171 ${2345670 + at}`).join('\n')}\n`,
+    ];
+    for (const list of few) {
+      await writeFile(join(folder, 'list.csv'), list);
+      const stopped = await runInProcess(['verify', ...american], { cwd: folder, env });
+      expect(stopped.code, stopped.stderr).toBe(2);
+      expect(eventsOf(stopped, 'error')).toMatchObject([{ code: 'declined', option: '--country' }]);
+      const yes = await runInProcess(['verify', ...american, '--yes', '--dry-run'], {
+        cwd: folder,
+        env,
+      });
+      expect(yes.code, yes.stderr).toBe(0);
+    }
+    expect(await chargesOf(service)).toHaveLength(0);
   });
 
   it('are reported without a word of national ones where all have a calling code', async () => {
@@ -208,7 +229,7 @@ describe('a column of digits that begin with calling codes', () => {
     expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
       { ...found, doubt: 'missing_plus', filled: 4, ambiguous: 3, examples },
     ]);
-    expect(codedOf(ended, 'missing_plus')).toMatchObject([{ ...found, cells: 3 }]);
+    expect(codedOf(ended, 'missing_plus')).toEqual([]);
     expect(ended.stderr).not.toMatch(/7400123456|1234503/);
     const summary = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary;
     expect(summary.columns[0]?.ambiguous).toBe(3);
@@ -247,7 +268,10 @@ describe('a column of digits that begin with calling codes', () => {
 it('says of a single number without a result that its + may be missing', async () => {
   const list = 'phone\n030 / 9018 2010\n030 9018 2011\n12025550143\n0301\n';
   const ended = await verify(list, '--phone', 'phone', '-o', 'out.csv');
-  expect(codedOf(ended, 'missing_plus')).toMatchObject([{ cells: 1, rows: [4] }]);
+  expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
+    { doubt: 'missing_plus', ambiguous: 1, rows: [4] },
+    { doubt: 'unfit' },
+  ]);
 });
 
 describe('national numbers of two countries', () => {
