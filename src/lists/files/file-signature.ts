@@ -61,6 +61,9 @@ const signatures = new Map<string, Signature>([
   ['\x7fELF', other('a program')],
 ]);
 
+/** Behind a checksum of its first block, which may be any bytes, and before a small number. */
+const duckdb = /^[^]{8}DUCK[^]\0{3}/;
+
 export const utf8Mark: readonly number[] = [0xef, 0xbb, 0xbf];
 
 export function markBytesOf(first: Uint8Array): number {
@@ -71,6 +74,9 @@ export function markBytesOf(first: Uint8Array): number {
 export function detectSignature(first: Uint8Array): Signature | 'text' | 'undecided' {
   const mark = markBytesOf(first);
   const text = Buffer.from(first.subarray(mark, mark + mostCharacters)).toString('latin1');
+  if (duckdb.test(text)) {
+    return { is: 'a DuckDB file', advice: 'name it as duckdb:PATH, which lists its tables' };
+  }
   let undecided = begins(text, '\xef\xbb\xbf') === 'undecided';
   for (const [start, signature] of signatures) {
     const answer = begins(text, start);
