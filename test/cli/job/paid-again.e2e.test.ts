@@ -74,13 +74,6 @@ describe('a finished command that is run again', () => {
     expect(both.flatMap(paidAgain)).toEqual([replaces]);
   });
 
-  it('says it as fields of a log', async () => {
-    const { service } = await withService();
-    await writeFile(join(folder, 'out.csv'), 'of the last run');
-    const { stderr } = await verify(service, '-o', 'out.csv', '--json-log');
-    expect(eventsOf({ events: parseLog(stderr) }, 'paid_again')).toMatchObject([replaces]);
-  });
-
   it.each([
     ['for a free service', ['-o', 'out.csv', '--local']],
     ['for another output', ['-o', 'other.csv']],
