@@ -229,7 +229,7 @@ export const verifyOptions = [
         type: path('<path>'),
         library: 'sink',
         isCommon: true,
-        help: 'Where the enriched rows go: a file, an s3:// URL or a database (default: -, standard output; at a terminal, a file is proposed).',
+        help: 'Where the rows go, with their results: a file, an s3:// URL or a database (default: -, standard output; at a terminal, a file is proposed).',
       },
       {
         name: 'output-format',

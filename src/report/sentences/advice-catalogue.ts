@@ -251,10 +251,11 @@ export const adviceCatalogue = {
           cells === 1 ? '' : `${withComma === cells ? 'all' : grouped(withComma)} of them `;
         const text =
           type === 'phone' ? formWords[form].replace('address', 'number') : formWords[form];
-        const comma = withComma === 0 ? '' : ` (${some}with a comma)`;
-        const split =
-          form === 'several' ? ` (${optionName('splitCells')} makes a row of each)` : '';
-        return `${grouped(cells)} ${text}${comma}${split}`;
+        const notes = [
+          ...(withComma === 0 ? [] : [`${some}with a comma`]),
+          ...(form === 'several' ? [`${optionName('splitCells')} makes a row of each`] : []),
+        ];
+        return `${grouped(cells)} ${text}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
       });
       return `${column}: ${shown.join(', ')}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell`;
     },
