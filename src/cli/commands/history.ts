@@ -6,7 +6,7 @@ import { exitCodes } from '../process/exit-code.js';
 import { maxAgeOption, waitLockOption } from '../options/store-options.js';
 import { jsonText, print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
-import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
+import { counted, describeCredits, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { resolvePath, standard } from '../endpoints/locations.js';
 import { textTable } from '../terminal/text-table.js';
 
@@ -116,9 +116,10 @@ function statsText(stats: HistoryStats, isJson: boolean): string {
     ],
     ['batches', grouped(stats.batches)],
     [
-      'saved',
-      `${counted(saved.email + saved.phone, 'address')} not paid for again, in ${counted(saved.runs, 'finished run')}`,
+      'spent',
+      `${describeCredits(stats.spent) ?? '0 credits'} in all, by ${counted(saved.runs, 'finished run')}`,
     ],
+    ['saved', `${counted(saved.email + saved.phone, 'address')} not paid for again`],
     [
       'fetched',
       stats.oldest === null || stats.latest === null

@@ -130,7 +130,11 @@ type CellForm =
 /** `undefined` for a plain address and for anything unrecognised; `several` can be split. */
 export function cellForm(type: VerificationType, cell: string): CellForm | undefined {
   const form = type === 'email' ? emailForm(cell) : phoneForm(cell);
-  return form === 'several' && addressesIn(type, cell) === undefined ? 'unsplit' : form;
+  const mayBeSeveral =
+    form === 'several' || form === 'named' || form === 'mailto' || form === 'tel';
+  const count = mayBeSeveral ? addressesIn(type, cell)?.length : undefined;
+  if (count !== undefined && count > 1) return 'several';
+  return form === 'several' && count === undefined ? 'unsplit' : form;
 }
 
 /** An address in its usual form, anywhere in a cell. */
@@ -154,13 +158,28 @@ export function addressesIn(type: VerificationType, cell: CellText): readonly st
   const listed = listItems(trimmed);
   if (!listed && !between[type].test(cell)) return undefined;
   // An empty line in a cell has no position.
-  const parts = listed ?? trimmed.split(between[type]).map(trimCell);
+  const parts = listed ?? bareParts(type, trimmed) ?? trimmed.split(between[type]).map(trimCell);
   const [first = '', ...more] = parts.filter((part) => part !== '');
   const isEach = [first, ...more].every((part) => holdsOneAddress(type, part));
   if (!isEach || (type === 'phone' && more.some((part) => isAbbreviated(part, first)))) {
     return undefined;
   }
   return more.length > 0 || first !== trimmed ? [first, ...more] : undefined;
+}
+
+const separators = /[;,|\r\n]|:::|\s\/\s/;
+
+/** Parts with a name (`Ada <ada@example.com>`) or a scheme around the address. A cell of one is left as it is. */
+function bareParts(type: VerificationType, text: string): readonly string[] | undefined {
+  if (!/[<:]/.test(text)) return undefined;
+  const parts = text.split(separators).map(trimCell);
+  if (parts.filter((part) => part !== '').length < 2) return undefined;
+  const bare = parts.map((part) => {
+    const start = part.indexOf('<');
+    const isNamed = type === 'email' && start !== -1 && part.endsWith('>');
+    return (isNamed ? part.slice(start + 1, -1) : part).replace(/^(?:mailto|tel):/i, '').trim();
+  });
+  return bare.every((part) => part === '' || holdsOneAddress(type, part)) ? bare : undefined;
 }
 
 /** The items of a list in a text: of JSON, of Python, of an array of PostgreSQL. No address has a comma. */

@@ -39,10 +39,24 @@ export class FinishedRuns {
   }
 
   saved(): { readonly runs: number; readonly email: number; readonly phone: number } {
+    return {
+      runs: this.#runs.size,
+      ...this.#sums(({ from_history: known }) => known),
+    };
+  }
+
+  spent(): { readonly email: number; readonly phone: number } {
+    return this.#sums(({ net_credits: credits }) => credits ?? 0);
+  }
+
+  #sums(of: (counts: FinishedCounts) => number): {
+    readonly email: number;
+    readonly phone: number;
+  } {
     const runs = [...this.#runs.values()].map(({ figures }) => figures);
     const sum = (type: 'email' | 'phone'): number =>
-      runs.reduce((total, figures) => total + (figures[type]?.from_history ?? 0), 0);
-    return { runs: runs.length, email: sum('email'), phone: sum('phone') };
+      runs.reduce((total, { [type]: counts }) => total + (counts ? of(counts) : 0), 0);
+    return { email: sum('email'), phone: sum('phone') };
   }
 }
 

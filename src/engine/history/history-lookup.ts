@@ -142,6 +142,8 @@ export interface HistoryStats extends HistoryCounts {
   readonly bytes: number;
   /** Finished runs, and the addresses that they did not pay for again. */
   readonly saved: { readonly runs: number; readonly email: number; readonly phone: number };
+  /** Credits of these runs in all, after refunds, as far as they are known. */
+  readonly spent: { readonly email: number; readonly phone: number };
 }
 
 export function countResults(entries: HistoryEntries, age: KnownAge): HistoryCounts {

@@ -331,6 +331,7 @@ export class History implements ResultHistory {
       service: this.service,
       bytes: this.#contents.file.sizeBytes,
       saved: this.#contents.runs.saved(),
+      spent: this.#contents.runs.spent(),
       ...countResults(this.#contents.entries, this.#age),
     };
   }

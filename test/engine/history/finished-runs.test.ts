@@ -52,7 +52,11 @@ describe('runs with a history', () => {
     expect((await history.stats()).saved).toEqual({ runs: 3, email: 9, phone: 0 });
     await history.forget(['good1@sluice.test']);
     expect(await history.prune()).toBe(4);
-    expect(await history.stats()).toMatchObject({ addresses: 0, saved: { runs: 3, email: 9 } });
+    expect(await history.stats()).toMatchObject({
+      addresses: 0,
+      saved: { runs: 3, email: 9 },
+      spent: { email: 5, phone: 0 },
+    });
     await history.close();
     const reopened = await nights.open();
     expect((await reopened.stats()).saved).toEqual({ runs: 3, email: 9, phone: 0 });
