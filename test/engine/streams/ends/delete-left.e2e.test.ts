@@ -168,13 +168,13 @@ describe('a batch that ends without a launch', () => {
       { operation: 'launchBatch', what: answered('not_ready_for_verification') },
     ],
     [
-      'it is too large, and has one line',
+      'it is too large, and so are its lines',
       { operation: 'prepareBatch', what: { answer: { status: 413 } } },
     ],
   ])('is deleted: %s', async (_, fault) => {
     const reported: string[] = [];
     const { batches, paid } = await streamPast([fault], () => ({
-      batchSize: 1,
+      batchSize: 3,
       clock: createFastClock(5000),
       onLeftBehind: (names) => reported.push(...names),
     }));
@@ -198,6 +198,7 @@ describe('a batch that ends without a launch', () => {
     for (const deleteBatches of [false, true]) {
       const reported: string[] = [];
       const { batches, paid } = await streamPast(faults, () => ({
+        batchSize: 3,
         clock: createFastClock(200),
         deleteBatches,
         onLeftBehind: (names) => reported.push(...names),
