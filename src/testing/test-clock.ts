@@ -185,6 +185,8 @@ export function createTestClock(wallStart?: number): TestClock {
  * Makes a clock that moves by itself, so many times faster than time: waits between polls and retries become
  * short, also against a service over HTTP.
  *
+ * @throws RangeError where the factor is not a number above 0
+ *
  * @example
  * ```ts
  * const clock = createFastClock(200);
@@ -194,6 +196,9 @@ export function createTestClock(wallStart?: number): TestClock {
  * ```
  */
 export function createFastClock(factor = 200): Clock {
+  if (!Number.isFinite(factor) || factor <= 0) {
+    throw new RangeError('a fast clock is a number of times faster than time, more than 0');
+  }
   return {
     speed: factor,
     now: () => systemClock.now() * factor,

@@ -19,6 +19,7 @@ it('a test clock wakes those who are due, in the order of their time, and moves 
   expect(clock.wallNow()).toBe(3_601_000);
   for (const none of [-1, NaN, '60000' as never]) {
     await expect(clock.advance(none)).rejects.toThrow(RangeError);
+    expect(() => createFastClock(none)).toThrow(RangeError);
   }
   await clock.runUntil(both);
   expect(woken).toEqual(['hour at 3600000', 'day at 86400000']);
