@@ -36,7 +36,7 @@ export async function takeHistoryKey(
       const isLost = keyForm.test(text) && !isBegun;
       if (!keyForm.test(text)) {
         // It is written before the history: a key without one is what a kill has left.
-        if (isBegun) throw missingKey(path, keyPath);
+        if (isBegun) throw missingKey(path);
         text = await writeKey(files, keyPath);
       } else if (isLost) {
         // The process that wrote it may have been killed before its sync.
@@ -80,9 +80,10 @@ function fingerprintOf(seed: Uint8Array): string {
   return createHash('sha256').update('sluice history key').update(seed).digest('hex').slice(0, 16);
 }
 
-function missingKey(path: string, keyPath: string): StateError {
+export function missingKey(path: string): StateError {
+  const keyPath = historyKeyPath(path);
   return new StateError(
-    `the history ${path} is of no use without its key: put back ${keyPath}, or name another history`,
+    `${path} is not a history, or has lost its key: put back ${keyPath}, or name another file`,
     { code: 'state_damaged', option: 'history', file: keyPath, fault: 'missing' },
   );
 }

@@ -13,7 +13,7 @@ import type {
 } from '../plan/result-cache.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { countryCodes } from '../../contract/countries.js';
-import { StateError } from '../../platform/errors/errors.js';
+import { ConfigurationError, StateError } from '../../platform/errors/errors.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { FileLock } from '../../platform/files/file-lock.js';
 import { checkOptions } from '../../platform/check-options.js';
@@ -24,7 +24,7 @@ import type { Summary } from '../summary/summary.js';
 import { hashAt } from './history-entries.js';
 import { HistoryContents } from './history-contents.js';
 import { hasBytes } from './history-file.js';
-import { type HistoryKey, historyKeyPath, takeHistoryKey } from './history-key.js';
+import { type HistoryKey, historyKeyPath, missingKey, takeHistoryKey } from './history-key.js';
 import {
   historyShape,
   type HistoryOptions,
@@ -112,6 +112,10 @@ export class History implements ResultHistory {
     }
     await onDisk(`use the history ${path}`, async () => {
       for (const kept of [path, historyKeyPath(path)]) await files.checkPrivateFile(kept);
+    }).catch(async (error: unknown) => {
+      const isOpen = error instanceof ConfigurationError && error.fault === 'open_to_others';
+      // A list that is named by mistake may stay open.
+      throw isOpen && (await isMissing(files, historyKeyPath(path))) ? missingKey(path) : error;
     });
     const key = await takeHistoryKey(files, path, exists, options).catch((error: unknown) => {
       signal?.throwIfAborted();
@@ -435,4 +439,11 @@ async function hashesIn(blocks: AsyncIterable<Int32Array>): Promise<readonly Has
 
 function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
+}
+
+async function isMissing(files: FileSystem, path: string): Promise<boolean> {
+  return files.stat(path).then(
+    () => false,
+    (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT',
+  );
 }

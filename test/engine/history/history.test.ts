@@ -2,12 +2,13 @@ import {
   appendFile,
   copyFile,
   open as openFile,
+  readdir,
   readFile,
   rename,
   rm,
   writeFile,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { emailLine } from '../../../src/engine/addresses/email.js';
@@ -332,8 +333,9 @@ describe('what stands in the file', () => {
   });
 
   it('is refused when it is no history, or its key is not its own', async () => {
-    await writeFile(path, 'id,email\n1,a@b.test\n', { mode: 0o600 });
+    await writeFile(path, 'id,email\n1,a@b.test\n', { mode: 0o644 });
     await expect(open()).rejects.toMatchObject({ code: 'state_damaged' });
+    expect(await readdir(dirname(path))).toEqual([basename(path)]);
     expect(await readFile(path, 'utf8')).toContain('a@b.test');
     await rm(path);
     await (await open()).close();
