@@ -312,7 +312,7 @@ function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
   const isOfEmailsAlone = options.has('email-country') && !options.has('phone');
   if (!countryOptions.some((name) => options.has(name)) && !isOfEmailsAlone) {
     throw new ConfigurationError(
-      'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
+      'a target country is needed, as the service verifies each address for one, emails too: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
       { code: 'country_missing', option: 'country' },
     );
   }
