@@ -19,7 +19,12 @@ export type BatchEvent =
   /** It was refused for its size (413), or surely would be. */
   | { readonly of: 'too_large'; readonly addresses: number }
   | { readonly of: 'find'; readonly uuid: string | undefined }
-  | { readonly of: 'prepare'; readonly status: Open<PrepareStatus> }
+  | {
+      readonly of: 'prepare';
+      readonly status: Open<PrepareStatus>;
+      /** Whether the answer is not understood. @default false */
+      readonly isOdd?: boolean;
+    }
   | { readonly of: 'status'; readonly status: Open<BatchStatus> }
   | {
       readonly of: 'launch';

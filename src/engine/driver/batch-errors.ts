@@ -25,7 +25,7 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
       return undefined;
     case 'prepare':
       // An unexpected answer: the status shows whether it is prepared.
-      if (error instanceof ContractError) return { of: 'prepare', status: 'error' };
+      if (error instanceof ContractError) return { of: 'prepare', status: 'error', isOdd: true };
       break;
     case 'read_status':
       break;
@@ -74,6 +74,8 @@ export function hasFailed(event: BatchEvent): boolean {
       return event.status === 'error' || event.status === 'lost';
     case 'export':
       return event.result === 'broken';
+    case 'prepare':
+      return event.isOdd === true;
     case 'unread':
       return true;
     default:
@@ -105,6 +107,7 @@ function latest(trouble: unknown): string {
 const givenUp: Readonly<Partial<Record<Stage, string>>> = {
   planned: 'its upload',
   uploading: 'its upload',
+  parsing: 'its preparation',
   ready: 'its launch',
   launching: 'its launch',
   done: 'the fetching of its results',

@@ -470,6 +470,17 @@ describe('a launch', () => {
     },
   );
 
+  it('that comes after a preparation with odd answers is not reached: that is given up in time, too', async () => {
+    const odd = oddAnswer('prepareBatch');
+    const fault = { commits: false, error: odd };
+    const { error, service, driving } = await failure(
+      new FakeService({ ...faults('prepareBatch', fault, Infinity), giveUpAfterMs: 30_000 }),
+    );
+    expect(error).toMatchObject({ code: 'service_unavailable', cause: odd });
+    expect(service.count('prepareBatch')).toBeLessThan(bounds.prepares);
+    expect(driving.latest()?.stage).toBe('parsing');
+  });
+
   it('that always fails stops the run, resumable; paid once when the next run goes on', async () => {
     const fault = { commits: false, error: refusal(503, 'launchBatch') };
     const { error, driving, service } = await failure(faults('launchBatch', fault, Infinity));
