@@ -5,8 +5,10 @@
 set -uo pipefail
 cd "$1" || exit 2
 shift
-# timeout ends sluice, too: the script goes on to say so.
-trap : TERM
+# A signal to the script ends sluice, once, in a process group of its own: the script goes on to say so.
+set -m
+trap 'kill -TERM "$running" 2>/dev/null' TERM INT HUP
+running=''
 
 # cron knows few folders, and no environment: sluice.env (mode 0600) has SLUICE_BASE_URL and SLUICE_API_KEY.
 PATH="$PATH:/usr/local/bin:$PWD/node_modules/.bin"
@@ -34,17 +36,19 @@ verify() {
     for given in "$@"; do [ "${given%%=*}" != "${option%%=*}" ] || continue 2; done
     own+=("$option")
   done
-  sluice verify contacts.csv "${own[@]}" ${environment[@]+"${environment[@]}"} "$@" 2>&3
+  sluice verify contacts.csv "${own[@]}" ${environment[@]+"${environment[@]}"} "$@" 2>&3 &
+  running=$!
+  # A signal interrupts the wait.
+  while wait "$running"; code=$?; kill -0 "$running" 2>/dev/null; do :; done
 }
 
+code=0
 verify "$@"
-code=$?
 # Only what failed is sent again, once.
 again=''
 if [ "$code" -eq 3 ]; then
   again=': what had failed was sent again'
   verify --retry-failed "$@"
-  code=$?
 fi
 
 # What the next run does, resume or start over, is in the log and the report.

@@ -55,11 +55,20 @@ export function technicalPart(error: unknown): string | undefined {
   if (!(error instanceof SluiceError)) return undefined;
   if (isTechnical(error) && error.cause instanceof Error) return error.cause.message;
   const code = systemCodeOf(error);
-  return code !== undefined && ofDatabase.test(code) ? `database error ${code}` : undefined;
+  if (code === undefined || !isInternal(code)) return undefined;
+  return ofDatabase.test(code) ? `database error ${code}` : code;
 }
 
 /** A database's code of an error: those of five characters that are the system's begin with an E. */
 const ofDatabase = /^(?:[0-9A-DF-Z][0-9A-Z]{4}|(?:ER|SQLITE|WARN)_[A-Z_]+)$/;
+
+/** Node's own codes, such as `ERR_ENCODING_INVALID_ENCODED_DATA` and `Z_DATA_ERROR`. */
+const ofNode = /^(?:ERR|Z)_/;
+
+/** Of no use to a person: the message has it in words. */
+function isInternal(code: string): boolean {
+  return ofDatabase.test(code) || ofNode.test(code);
+}
 
 function systemCodeOf(error: Error): string | undefined {
   for (let { cause } = error; cause instanceof Error; { cause } = cause) {
@@ -79,7 +88,8 @@ const plainCodes = new Set(['ENOENT', 'ENOTDIR']);
 /** The system's code (ENOSPC, ECONNREFUSED), if any: messages have the words of their causes. */
 function causeOf(error: SluiceError): string {
   const code = systemCodeOf(error);
-  return code === undefined || plainCodes.has(code) || ofDatabase.test(code) ? '' : `: ${code}`;
+  const isShown = code !== undefined && !plainCodes.has(code) && !isInternal(code);
+  return isShown ? `: ${code}` : '';
 }
 
 /** Of a request whose outcome is not known. */

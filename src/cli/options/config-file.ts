@@ -45,23 +45,26 @@ export async function withConfig<Name extends string>(
   return options.over(values);
 }
 
+const exampleConfig = '{"email": ["email"], "country": "US"}';
+
 async function readConfig(file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await readOptionFile(file, 'options of');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ConfigurationError(`${file} is not JSON: ${(cause as Error).message}`, {
-      cause,
-      file,
-      fault: 'not_json',
-    });
+    // Its own words repeat a piece of the file.
+    const position = /at position (\d+)/.exec((cause as Error).message)?.[1];
+    const line = text.slice(0, Number(position ?? 0)).split('\n').length;
+    throw new ConfigurationError(
+      `${file} is not JSON${position === undefined ? '' : `, near line ${line}`}: write one object, such as ${exampleConfig}`,
+      { cause, file, fault: 'not_json' },
+    );
   }
   if (isObject(value)) return value;
-  throw new ConfigurationError(
-    `${file} must hold one JSON object, such as {"email": ["email"], "country": "US"}`,
-    { file },
-  );
+  throw new ConfigurationError(`${file} must hold one JSON object, such as ${exampleConfig}`, {
+    file,
+  });
 }
 
 function valuesOf(

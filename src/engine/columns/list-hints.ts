@@ -82,7 +82,10 @@ export function withListHints(
         const above = (chunk.number?.(row) ?? 2) - 1;
         const names = columnNamesIn(chunk, row, options.verified());
         // Without a header its absence is meant.
-        if (names && above > 0) onNotice(notice('second_header', { names, skip_rows: above }));
+        if (names && above > 0) {
+          const hasLines = chunk.number !== undefined && chunk.path === undefined;
+          onNotice(notice('second_header', { names, skip_rows: hasLines ? above : null }));
+        }
       }
       const cellAt = (column: number): CellText => chunk.text(row, column);
       for (const tally of ofCountries) tally.add(cellAt);

@@ -195,11 +195,12 @@ export const inputNotices = {
       `${columns.map((name) => JSON.stringify(name)).join(', ')}: if the list is not in UTF-8, name its encoding with ${optionName('encoding')}, such as windows-1252 or shift_jis, or the names of the added columns and other texts come out broken`,
   }),
   second_header: define({
-    when: 'The first row has names of columns where addresses are verified, and the header above it has others.',
+    when: 'The first row has names of columns where addresses are verified, and the header above it has others. `skip_rows`: null where rows have no lines, as in JSON lines and databases.',
     isWarning: true,
-    example: { names: ['email', 'phone'], skip_rows: 1 },
+    example: { names: ['email', 'phone'], skip_rows: orNull(1) },
+    variants: [{ skip_rows: null }],
     sentence: ({ names, skip_rows: lines }) =>
-      `the first row reads like the header (${names.map((name) => JSON.stringify(name)).join(', ')}): ${optionName('skipRows', lines)} takes it for that`,
+      `the first row reads like the header (${names.map((name) => JSON.stringify(name)).join(', ')}): ${lines === null ? 'take it out of the list' : `${optionName('skipRows', lines)} takes it for that`}`,
   }),
   few_countries: define({
     when: 'Hardly a cell of the column of `--country-column` is a country: the other rows are not sent. Without `--country` the run is refused.',

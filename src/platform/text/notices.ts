@@ -66,7 +66,7 @@ export const notices = {
         smallest > allowed
           ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`
           : largest > allowed
-            ? `the largest batch, of ${grouped(largest)}, does not fit, so the run may launch nothing and end with exit code ${code}; a lower ${optionName('batchSize')} uses more of it, but begins a new run, whose limit counts from zero`
+            ? `the largest batch, of ${grouped(largest)}, does not fit, so the run may launch nothing and end with exit code ${code}; a lower ${optionName('batchSize')} uses more of it`
             : `the run may stop before it is done, with exit code ${code}`;
       return `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and ${optionName('maxCredits')} allows ${grouped(allowed)}: ${outcome}`;
     },

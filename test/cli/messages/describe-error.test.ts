@@ -31,8 +31,8 @@ describe('errorText', () => {
     );
   });
 
-  it('keeps the code of a database for programs', () => {
-    for (const code of ['42703', 'ER_BAD_FIELD_ERROR']) {
+  it('keeps the code of a database, and one of Node alone, for programs', () => {
+    for (const code of ['42703', 'ER_BAD_FIELD_ERROR', 'ERR_MODULE_NOT_FOUND', 'Z_DATA_ERROR']) {
       const cause = Object.assign(new Error('no column'), { code });
       const error = new ConfigurationError('column "email" does not exist', { cause });
       expect(errorText(error)).toBe('column "email" does not exist [invalid_option]');
