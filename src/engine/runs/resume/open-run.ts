@@ -1,4 +1,5 @@
 import { isSentAgain } from '../../batches/batch-state.js';
+import { AddressesAtWork, noteStopped } from '../../history/planned-elsewhere.js';
 import { checkHistoryService } from '../../plan/result-cache.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { History } from '../../history/history.js';
@@ -151,7 +152,7 @@ export class DirectoryRun implements RunLocation {
     const takesUp = takesUpEarlier(state, this.run);
     if (isPlanned(state) && differing.length === 0) {
       const { plannedInput, change } = await this.#compare(state);
-      if (change === undefined && !takesUp && !(await this.#isPlannedAnew(plannedInput))) {
+      if (change === undefined && !takesUp && !(await this.#isPlannedAnew(client, plannedInput))) {
         reportOnce();
         return { entry: state.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
@@ -173,10 +174,16 @@ export class DirectoryRun implements RunLocation {
     ];
   }
 
-  /** Whether it is planned again without what another run with its history has paid for since. */
-  async #isPlannedAnew({ batches }: PlannedInput): Promise<boolean> {
+  /**
+   * Whether it is planned again without what another run with its history has paid for since.
+   *
+   * @throws StateError `state_locked` where processes of a shared run may launch some of its addresses now
+   */
+  async #isPlannedAnew(client: Client, { batches }: PlannedInput): Promise<boolean> {
     const { history, onChange, onProgress } = this.run;
-    const addresses = history ? await paidSince(history, batches, this.store.state) : 0;
+    if (!history) return false;
+    const atWork = new AddressesAtWork(history, await noteStopped(history, client, this.run, ''));
+    const addresses = await paidSince(history, batches, this.store.state, atWork);
     if (addresses === 0) return false;
     refusePaidSince(addresses, onChange);
     this.#keepsBudget = onChange !== 'carry';

@@ -785,6 +785,38 @@ describe('run() with a store that many processes share', () => {
     expect(left.toSorted()).toEqual(['results', 'results.key']);
   });
 
+  it('is seen by a run of one process that is resumed with its history, at work and stopped', async () => {
+    await serve();
+    const openHistory = async () =>
+      History.open({ path: join(folder, 'results'), service: service.baseUrl });
+    const aloneWith = async (maxCredits: number): Promise<unknown> => {
+      const history = await openHistory();
+      const sink = join(folder, 'alone.csv');
+      return run({ ...options(), sink, history, maxCredits }).finally(async () => history.close());
+    };
+    const usedUp = { code: 'budget_exhausted' };
+    await expect(aloneWith(10)).rejects.toMatchObject(usedUp);
+    let beside: Promise<unknown> | undefined;
+    const way = new Way();
+    const shared = work({
+      store: way.store,
+      openHistory,
+      maxCredits: 10,
+      onProgress: (progress) => {
+        if (beside || progress.stage !== 'batch' || progress.state.stage !== 'launching') return;
+        const open = way.close();
+        beside = aloneWith(30)
+          .catch((error: unknown) => error)
+          .finally(open);
+      },
+    });
+    await expect(shared).rejects.toMatchObject(usedUp);
+    expect(await beside).toMatchObject({ code: 'state_locked' });
+    await expectPaidOnce(service, 20);
+    await aloneWith(30);
+    await expectPaidOnce(service, addresses);
+  });
+
   it('is given up when no process works on it any more, and leaves what was launched', async () => {
     await serve({ verifyDelayMs: 3_600_000 });
     const reports: string[] = [];
