@@ -2,7 +2,7 @@ import type { VerificationService } from '../../client/client.js';
 import type { BatchSummary } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { type FileLock, isListedLocked, lockFile } from '../../platform/files/file-lock.js';
+import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { type Clock, systemClock } from '../../platform/waiting/clock.js';
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
@@ -52,7 +52,7 @@ export async function isAtWork(
 ): Promise<boolean> {
   const target = targetOf(path, id);
   // Those at work share the lock, and who looks does not.
-  if (await isListedLocked(target.path, 'READ')) return true;
+  if (await files.isListedLocked(target.path, 'READ')) return true;
   try {
     const lock = await lockFile(files, target, { signal, clock, waitLockMs: lookingMs });
     // Whoever waits for its lock finds it gone, and makes it again.

@@ -56,6 +56,7 @@ export class RunLifecycle {
     this.isRemovable = !hasSent(store.state) && store.state.plan === undefined;
     const client = await this.#place.connect();
     const opened = await this.#open(client);
+    if ('summary' in opened) return this.#end(opened.summary);
     if ('store' in opened) return this.#writeOffline(client, opened);
     const { entry, plannedInput } = opened;
     const isFirst = !hasSent(store.state);
@@ -87,13 +88,20 @@ export class RunLifecycle {
     }
   }
 
-  /** @returns another list, where a partial output is wanted and the service cannot be asked */
+  /**
+   * @returns another list, where a partial output is wanted and the service cannot be asked; the summary, where
+   * another process has ended the run meanwhile
+   */
   async #open(
     client: Client,
-  ): Promise<OpenedRun | (OfflinePlan & { readonly stoppedBy: SluiceError })> {
+  ): Promise<
+    OpenedRun | (OfflinePlan & { readonly stoppedBy: SluiceError }) | { readonly summary: Summary }
+  > {
     try {
       return await this.#place.open(client);
     } catch (error) {
+      const summary = error instanceof ClaimRevokedError ? this.#summaryOfOthers() : undefined;
+      if (summary) return { summary };
       if (this.#options.partial !== true || !stopsForNow(error)) throw error;
       const offline = await this.#place.planOffline?.();
       if (!offline) throw error;

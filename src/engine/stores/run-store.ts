@@ -230,7 +230,7 @@ export interface SharedRunStore extends RunStore {
    * @throws OutputError
    */
   keepRecalled(bytes: Uint8Array): Promise<void>;
-  /** Reads them for the plan that counts. @throws OutputError */
+  /** Reads them for the plan that counts. @throws ClaimRevokedError once the run is over; OutputError */
   readRecalled(): Promise<Uint8Array>;
   /** Joins the request rate that all processes of an account share, in any run. */
   joinPace(member: RateMember): Promise<SharedRate>;

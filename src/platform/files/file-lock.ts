@@ -1,4 +1,4 @@
-import { type FileHandle, readFile, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemClock, type Clock } from '../waiting/clock.js';
 import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
@@ -87,31 +87,6 @@ export async function lockFile(
       throw error;
     }
     await lockOf(path, file).release();
-    return false;
-  }
-}
-
-/**
- * Whether the system lists a lock on a file: `false` proves nothing (macOS, containers).
- *
- * @param access `READ` for locks that others may share. @default any
- * @param list @default Linux's
- */
-export async function isListedLocked(
-  path: string,
-  access?: 'READ',
-  list = '/proc/locks',
-): Promise<boolean> {
-  try {
-    const [{ dev, ino }, lines] = await Promise.all([stat(path), readFile(list, 'utf8')]);
-    // As makedev(3) has put them together.
-    const numbers = [(dev >>> 8) & 0xfff, (dev & 0xff) | ((dev >>> 12) & 0xfff00)];
-    const device = numbers.map((each) => each.toString(16).padStart(2, '0')).join(':');
-    const locks = lines.split('\n').map((line) => line.trim().split(/\s+/));
-    const isOfFile = ([, kind, , , , file]: readonly string[]): boolean =>
-      kind === 'FLOCK' && file === `${device}:${ino}`;
-    return locks.some((lock) => isOfFile(lock) && (access ?? lock[3]) === lock[3]);
-  } catch {
     return false;
   }
 }

@@ -2,6 +2,7 @@ import * as nodeFileSystem from 'node:fs/promises';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { onDisk } from './disk-errors.js';
 import {
+  isListedLocked,
   openLocked,
   checkPrivateFile,
   checkPrivateFolder,
@@ -32,6 +33,8 @@ export interface FileSystem extends Pick<
    * @returns `undefined` when another holds the lock
    */
   readonly openLocked: (path: string, isShared?: boolean) => Promise<FileHandle | undefined>;
+  /** Whether the system lists a lock on a file; see {@link isListedLocked}. */
+  readonly isListedLocked: (path: string, access?: 'READ') => Promise<boolean>;
 }
 
 export const systemFiles: FileSystem = {
@@ -41,6 +44,7 @@ export const systemFiles: FileSystem = {
   checkPrivateFile,
   checkPrivateFolder,
   openLocked,
+  isListedLocked,
 };
 
 /** Syncs a directory, so that renamed and created names survive a power cut. Errors are the system's. */

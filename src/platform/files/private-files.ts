@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, type Stats } from 'node:fs';
-import { chmod, lstat, open, readdir, readlink, type FileHandle } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/errors.js';
 
@@ -286,4 +295,29 @@ const failures: readonly (readonly [RegExp, string])[] = [
 function flockFailure(words: string): Error {
   const code = failures.find(([pattern]) => pattern.test(words))?.[1];
   return Object.assign(new Error(words), code !== undefined && { code });
+}
+
+/**
+ * Whether the system lists a lock on a file: `false` proves nothing (macOS, containers).
+ *
+ * @param access `READ` for locks that others may share. @default any
+ * @param list @default Linux's
+ */
+export async function isListedLocked(
+  path: string,
+  access?: 'READ',
+  list = '/proc/locks',
+): Promise<boolean> {
+  try {
+    const [{ dev, ino }, lines] = await Promise.all([stat(path), readFile(list, 'utf8')]);
+    // As makedev(3) has put them together.
+    const numbers = [(dev >>> 8) & 0xfff, (dev & 0xff) | ((dev >>> 12) & 0xfff00)];
+    const device = numbers.map((each) => each.toString(16).padStart(2, '0')).join(':');
+    const locks = lines.split('\n').map((line) => line.trim().split(/\s+/));
+    const isOfFile = ([, kind, , , , file]: readonly string[]): boolean =>
+      kind === 'FLOCK' && file === `${device}:${ino}`;
+    return locks.some((lock) => isOfFile(lock) && (access ?? lock[3]) === lock[3]);
+  } catch {
+    return false;
+  }
 }

@@ -20,7 +20,7 @@ import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { History } from '../../../src/engine/history/history.js';
 import { isAtWork, joinAtWork } from '../../../src/engine/history/planned-elsewhere.js';
-import { isListedLocked } from '../../../src/platform/files/file-lock.js';
+import { isListedLocked } from '../../../src/platform/files/private-files.js';
 import { HistoryPresence } from '../../../src/engine/runs/resume/history-presence.js';
 import type { HistoryOptions } from '../../../src/engine/history/history-options.js';
 import { withFolder } from '../../service/with-service.js';

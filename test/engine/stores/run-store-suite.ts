@@ -720,10 +720,14 @@ function describeSharing<Store extends RunStore>(
         await one.keepRecalled(Buffer.from(kept));
         await begin(one as unknown as Store, runEntry);
         await begin(two as unknown as Store, { ...runEntry, id: 'f'.repeat(16) });
-        for (const store of [one, two]) expect(await text(store)).toBe(kept);
+        for (const store of [one, two]) {
+          expect(await text(store)).toBe(kept);
+          await store.keepRecalled(Buffer.from('too late'));
+        }
+        expect(await text(two)).toBe(kept);
         await (await one.claimOutput())?.finish(summary);
         await one.clear();
-        expect(await text(two)).toBe('');
+        await expect(text(two)).rejects.toBeInstanceOf(ClaimRevokedError);
       });
     });
 

@@ -6,6 +6,7 @@ import { inWorkers, parseShare, sendBack } from './in-workers.js';
 import { useLightSignals } from './light-signals.js';
 import { simulateNights } from './stories/nights.js';
 import { describePair, planPairs, samplePairs, simulatePair } from './stories/pairs.js';
+import { simulateSharedHistory } from './stories/shared-history.js';
 import { simulateShared } from './stories/shared-workers.js';
 import { simulate, type Simulated } from './stories/simulate.js';
 import { count, emptyTally, printFailed, sum, type Tally } from './tally.js';
@@ -25,6 +26,8 @@ const { values } = parseArgs({
     copies: { type: 'string' },
     shared: { type: 'string' },
     'shared-seed': { type: 'string' },
+    histories: { type: 'string' },
+    'histories-seed': { type: 'string' },
     nights: { type: 'string' },
     'nights-seed': { type: 'string' },
     sample: { type: 'string', default: '1' },
@@ -46,6 +49,11 @@ if (values.seed !== undefined) {
 } else if (values['shared-seed'] !== undefined) {
   const seed = Number(values['shared-seed']);
   await tellStory(`seed ${seed} of a shared run`, async (trace) => simulateShared(seed, trace));
+} else if (values['histories-seed'] !== undefined) {
+  const seed = Number(values['histories-seed']);
+  await tellStory(`seed ${seed} of histories`, async (trace) => simulateSharedHistory(seed, trace));
+} else if (values.histories !== undefined) {
+  await simulateHistories(Number(values.histories), Number(values.first));
 } else if (values['nights-seed'] !== undefined) {
   const seed = Number(values['nights-seed']);
   await tellStory(`seed ${seed} of nights`, async (trace) => simulateNights(seed, trace));
@@ -184,6 +192,30 @@ async function simulateSharedRuns(seeds: number, first: number): Promise<void> {
   const reported = Object.entries(total.reached).map(([what, times]) => `${times} ${what}`);
   process.stdout.write(
     `${total.simulations} runs that processes share, ${total.lives} processes, ${reported.join(', ')}, ${secondsSince(began)} s\n`,
+  );
+  printFailed(total, 'seed');
+  if (total.failed.length > 0) process.exitCode = 1;
+}
+
+/** Simulates so many lists whose runs have one history, from seed `first` on. */
+async function simulateHistories(seeds: number, first: number): Promise<void> {
+  if (share) {
+    const tally = emptyTally();
+    for (let seed = first + share.first; seed < first + seeds; seed += share.step) {
+      const { failure, lives, refused } = await simulateSharedHistory(seed);
+      tally.simulations += 1;
+      tally.lives += lives;
+      tally.reached['refused'] = (tally.reached['refused'] ?? 0) + refused;
+      if (failure !== undefined) tally.failed.push({ number: seed, why: failure });
+    }
+    sendBack(tally);
+    return;
+  }
+  const began = performance.now();
+  const args = ['--histories', String(seeds), '--first', String(first)];
+  const total = sum(await inWorkers<Tally>(program, args));
+  process.stdout.write(
+    `${total.simulations} histories, ${total.lives} processes, ${total.reached['refused'] ?? 0} not resumed as another had paid, ${secondsSince(began)} s\n`,
   );
   printFailed(total, 'seed');
   if (total.failed.length > 0) process.exitCode = 1;

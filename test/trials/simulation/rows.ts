@@ -233,11 +233,13 @@ export class Output {
   readonly #world: World;
   #rows: Rows;
   readonly #disk: Disk;
+  readonly #path: string;
 
-  constructor(world: World, rows: Rows, disk: Disk) {
+  constructor(world: World, rows: Rows, disk: Disk, path = outputPath) {
     this.#world = world;
     this.#rows = rows;
     this.#disk = disk;
+    this.#path = path;
   }
 
   /** From now on the output is to be that of another list. */
@@ -246,7 +248,7 @@ export class Output {
   }
 
   get exists(): boolean {
-    return exists(this.#disk, outputPath);
+    return exists(this.#disk, this.#path);
   }
 
   /**
@@ -255,7 +257,7 @@ export class Output {
    * @param mayRepeat whether one process may finish it twice: it has lost the last step and got it again
    */
   sinkOf(files: OutputFiles, mayRepeat = false): Sink {
-    const sink = writerSink(fileDestination(outputPath, files), csvWriting({}));
+    const sink = writerSink(fileDestination(this.#path, files), csvWriting({}));
     let finished = 0;
     return {
       ...sink,
@@ -286,7 +288,7 @@ export class Output {
    */
   check(mayFail = false): ReadonlyMap<string, string> {
     const failed = new Map<string, string>();
-    const text = textOf(this.#disk, outputPath);
+    const text = textOf(this.#disk, this.#path);
     if (text === undefined) return failed;
     const records = csvRecords(text);
     const { expected, rows, drawn } = this.#rows;
@@ -318,7 +320,7 @@ export class Output {
 
   /** Looks whether a power cut would leave it. */
   checkDurable(): void {
-    if (durableText(this.#disk, outputPath) !== textOf(this.#disk, outputPath)) {
+    if (durableText(this.#disk, this.#path) !== textOf(this.#disk, this.#path)) {
       this.#world.violate('the run is over, and a power cut would take its output');
     }
   }

@@ -2,12 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError, StateError } from '../../../platform/errors/errors.js';
 import { describeSystemError, systemErrorCode } from '../../../platform/text/system-errors.js';
-import {
-  type FileLock,
-  isListedLocked,
-  lockFile,
-  type LockWait,
-} from '../../../platform/files/file-lock.js';
+import { type FileLock, lockFile, type LockWait } from '../../../platform/files/file-lock.js';
 import {
   type FileSystem,
   syncDirectory,
@@ -214,7 +209,7 @@ export async function lockDirectory(
 
 /** Whether another process is seen at work there; nothing is locked. */
 export async function isSeenAtWork(directory: string): Promise<boolean> {
-  return isListedLocked(join(directory, 'lock'));
+  return systemFiles.isListedLocked(join(directory, 'lock'));
 }
 
 /**

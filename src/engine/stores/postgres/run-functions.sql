@@ -107,7 +107,8 @@ begin
   return json_build_object('updates', sluice.updates(p_run, p_seen));
 end $$;
 
--- The first block takes the place of all that the process has kept before.
+-- The first block takes the place of all that the process has kept before. Once the run is begun, what comes
+-- late is dropped: it would stand beside what counts, or in its place.
 create function sluice.keep_recalled(
   p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid,
   p_part int, p_bytes bytea)
@@ -117,6 +118,9 @@ declare
 begin
   if v_refused is not null then
     return v_refused;
+  end if;
+  if exists (select from sluice.journal where run = p_run) then
+    return '{}';
   end if;
   if p_part = 0 then
     delete from sluice.recalled where run = p_run and owner = p_owner;

@@ -237,10 +237,7 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
     const bytes = await this.#do(async () => this.#steps.results.of(label));
     const results = bytes && decodeResults(bytes, outcomes);
     if (results) return results;
-    // A process that was frozen may not know that another has ended and cleared the run, or that the store
-    // was restored.
-    await this.#do(async () => this.#beat());
-    if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
+    await this.#refuseIfOver(label);
     throw new StateError(
       `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; ${adviceOnDamage}`,
       { code: 'state_damaged' },
@@ -253,7 +250,14 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
 
   async readRecalled(): Promise<Uint8Array> {
     const bytes = await this.#do(async () => this.#steps.results.recalled());
+    if (!bytes) await this.#refuseIfOver(outputStep);
     return bytes ?? new Uint8Array();
+  }
+
+  /** A process may not know that another has ended and cleared the run, or that the store was restored. */
+  async #refuseIfOver(label: string): Promise<void> {
+    await this.#do(async () => this.#beat());
+    if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
   }
 
   async close(): Promise<void> {

@@ -232,6 +232,7 @@ export class MemoryDatabase {
     keep_recalled: (given) => {
       const refused = this.#refusal(given);
       if (refused) return refused;
+      if (this.isBegun) return {};
       const kept = given.part === 0 ? [] : this.kept('recalled', given.owner);
       const blocks = [...kept.slice(0, given.part), given.bytes];
       this.#change({ recalled: withValue(this.#tables.recalled, given.owner, blocks) });

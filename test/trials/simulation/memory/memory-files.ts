@@ -11,10 +11,12 @@ export type FileTrouble = (place: FilePlace, call: FileCall) => string | undefin
 /** What of the disk every process shares. */
 export interface Disk {
   readonly root: DiskDirectory;
-  /** By the file: who holds its lock. */
-  readonly locks: Map<DiskEntry, Life>;
+  /** By the file: the open files that hold its lock, by their processes, which may share it. */
+  readonly locks: Map<DiskEntry, { readonly isShared: boolean; readonly by: Map<object, Life> }>;
   /** Files that are open. */
   readonly opened: Set<object>;
+  /** Whether locks are shown to those who only look, as Linux does. */
+  listsLocks: boolean;
 }
 
 export function createDisk(): Disk {
@@ -24,7 +26,7 @@ export function createDisk(): Disk {
   root.sync();
   disk.add('out', new DiskDirectory());
   disk.sync();
-  return { root, locks: new Map(), opened: new Set() };
+  return { root, locks: new Map(), opened: new Set(), listsLocks: true };
 }
 
 /** What is read of a file. */
@@ -66,6 +68,7 @@ export function memoryFiles(
     mkdir: calls.mkdir,
     open: calls.open,
     openLocked: calls.openLocked,
+    isListedLocked: calls.isListedLocked,
     readFile: calls.readFile,
     readdir: calls.readdir,
     rename: calls.rename,
@@ -85,8 +88,6 @@ class Calls {
   readonly #disk: Disk;
   readonly #life: Life;
   readonly #trouble: FileTrouble;
-  /** Open files that hold a lock. */
-  readonly #locked = new Set<object>();
 
   constructor(disk: Disk, life: Life, trouble: FileTrouble) {
     this.#disk = disk;
@@ -126,14 +127,26 @@ class Calls {
     return this.#handle(path, file);
   };
 
-  openLocked = async (path: string): Promise<FileHandle | undefined> => {
+  openLocked = async (path: string, isShared = false): Promise<FileHandle | undefined> => {
     await this.enter(path, 'open');
     const there = find(this.#disk, path) ?? this.#create(path);
-    if (this.#disk.locks.has(there)) return undefined;
-    this.#disk.locks.set(there, this.#life);
+    const held = this.#disk.locks.get(there);
+    // A lock ends with its process.
+    for (const [handle, life] of held?.by ?? []) if (life.isDead) held?.by.delete(handle);
+    const isFree = !held || held.by.size === 0;
+    if (!isFree && !(isShared && held.isShared)) return undefined;
     const handle = this.#handle(path, there);
-    this.#locked.add(handle);
+    const by = isFree ? new Map<object, Life>() : held.by;
+    this.#disk.locks.set(there, { isShared, by: by.set(handle, this.#life) });
     return handle;
+  };
+
+  isListedLocked = async (path: string, access?: 'READ'): Promise<boolean> => {
+    await this.#life.pass();
+    const there = find(this.#disk, path);
+    const held = there && this.#disk.locks.get(there);
+    const isHeld = [...(held?.by.values() ?? [])].some(({ isDead }) => !isDead);
+    return this.#disk.listsLocks && isHeld && (access === undefined || held?.isShared === true);
   };
 
   readFile = async (path: string): Promise<Buffer> => {
@@ -207,7 +220,7 @@ class Calls {
 
   close(handle: object, entry: DiskEntry): void {
     this.#disk.opened.delete(handle);
-    if (this.#locked.delete(handle)) this.#disk.locks.delete(entry);
+    this.#disk.locks.get(entry)?.by.delete(handle);
   }
 
   #create(path: string): DiskFile {

@@ -54,6 +54,8 @@ export class ServiceModel {
   /** Asked at every charge whether the address may have been charged before. */
   mayChargeAgain: (key: string) => boolean = () => false;
   credit = Infinity;
+  /** How long after its process was killed, or its connection broke, a request may still be carried out. */
+  latestMs = 20_000;
   #uuids = 0;
   /** The first upload that was asked to be prepared. */
   #prepared: string | undefined;
@@ -265,6 +267,7 @@ export class ServiceModel {
         this.#world.violate(`${key} is charged ${charges} times`);
       }
     }
+    this.#world.tell(`service: ${name} is launched`);
     this.#launches += 1;
     batch.wasLaunched = true;
     batch.statusBefore = 'ready_for_verification';

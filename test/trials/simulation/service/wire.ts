@@ -168,7 +168,7 @@ class Exchange {
     const { world } = this.#life;
     world.schedule(
       undefined,
-      world.random.between(10, 20_000),
+      world.random.between(10, this.#service.latestMs),
       () => void this.#commit(body, undefined, true),
     );
   }
