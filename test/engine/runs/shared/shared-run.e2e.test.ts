@@ -790,9 +790,8 @@ describe('run() with a store that many processes share', () => {
     const openHistory = async () =>
       History.open({ path: join(folder, 'results'), service: service.baseUrl });
     const aloneWith = async (maxCredits: number): Promise<unknown> => {
-      const history = await openHistory();
-      const sink = join(folder, 'alone.csv');
-      return run({ ...options(), sink, history, maxCredits }).finally(async () => history.close());
+      await using history = await openHistory();
+      return await run({ ...options(), sink: join(folder, 'alone.csv'), history, maxCredits });
     };
     const usedUp = { code: 'budget_exhausted' };
     await expect(aloneWith(10)).rejects.toMatchObject(usedUp);
