@@ -120,7 +120,7 @@ class VerifyRows extends Verify {
       super._destroy(error, resolve);
     });
     this.#closed = closed;
-    this.#left = this.#feed.leave(!this.#isLeft);
+    this.#left = this.#feed.leave();
     // An error must not be hidden by its consequences.
     if (!this.#isLeft) this.#left = this.#left.catch(() => undefined);
     Promise.all([closed, this.#left]).then(() => done(error), done);
@@ -172,13 +172,12 @@ class RowFeed {
 
   /**
    * Closes the rows and waits for their cleanup, which may need resources such as a cursor's connection. A
-   * row that is being made is awaited for some seconds; not after an error.
+   * row that is being made is awaited for some seconds.
    */
-  async leave(hasFailed: boolean): Promise<void> {
+  async leave(): Promise<void> {
     const isAsked = this.#isAsked;
     const left = this.#close();
     if (!isAsked) return left;
-    if (hasFailed && this.#checked) return;
     const done = new AbortController();
     try {
       await Promise.race([left, this.#clock.sleep(leaveMs, done.signal)]);

@@ -186,18 +186,25 @@ test('leaving the loop waits for a row that is being made, and not for one that 
     }
   }
   const options = { ...quick, client, maxWaitMs: 1 };
-  let makeLast: ((value: unknown) => void) | undefined;
-  const inTime = new Promise((resolve) => {
-    makeLast = resolve;
-  });
-  for await (const row of verifyRows(
-    rows(async () => inTime),
-    options,
-  )) {
-    expect(row.email_verification).toBe('verified');
-    setImmediate(() => makeLast?.(undefined));
-    break;
-  }
+  const leave = async (end: () => void, signal?: AbortSignal): Promise<void> => {
+    isClosed = false;
+    let make: (() => void) | undefined;
+    const made = new Promise<void>((resolve) => {
+      make = resolve;
+    });
+    const making = rows(async () => made);
+    for await (const row of verifyRows(making, { ...options, ...(signal && { signal }) })) {
+      expect(row.email_verification).toBe('verified');
+      setImmediate(() => make?.());
+      end();
+      if (!signal) break;
+    }
+  };
+  await leave(() => undefined);
+  expect(isClosed).toBe(true);
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  await expect(leave(() => stop.abort(reason), stop.signal)).rejects.toBe(reason);
   expect(isClosed).toBe(true);
   for await (const _ of verifyRows(
     rows(async () => new Promise(() => undefined)),
