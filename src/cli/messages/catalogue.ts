@@ -867,7 +867,7 @@ export const catalogue = {
       `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} ${gone === 1 ? 'was' : 'were'} deleted while they were verified (--summary has their keys)`,
   }),
   credits_before: info({
-    when: 'What earlier runs have cost whose results were used. A log has it in `finished`.',
+    when: 'What the runs have cost that this one took over. A log has it in `finished`.',
     example: { email: 20, phone: 0 },
     sentence: earlierCreditsSentence,
   }),

@@ -70,7 +70,7 @@ export function describeCredits({ email, phone }: CreditCounts): string | undefi
   return email > 0 ? counted(email, 'email credit') : counted(phone, 'phone credit');
 }
 
-/** The cost of earlier runs of a list whose results were used: the run's own credits do not include it. */
+/** The cost of the runs that this one took over: its own credits do not include it. */
 export function earlierCreditsSentence(credits: CreditCounts): string {
-  return `earlier runs, whose results were used, cost ${describeCredits(credits) ?? 'nothing'} more`;
+  return `earlier runs of this list cost ${describeCredits(credits) ?? 'nothing'} more`;
 }
