@@ -132,10 +132,13 @@ async function databaseSource(
   const database = showLocation(positionals[0] ?? '');
   const [table] = tables;
   if (!table) {
-    throw new ConfigurationError(`${database} has no tables; nothing was sent`, {
-      option: '--query',
-      fault: 'missing',
-    });
+    throw new ConfigurationError(
+      `${database} has no tables: name its rows with --query <sql>; nothing was sent`,
+      {
+        option: '--query',
+        fault: 'missing',
+      },
+    );
   }
   const named = columnOptions.flatMap((name) => options.texts(name));
   const columns = [...table.key, ...named.filter((name) => !name.startsWith('#'))];

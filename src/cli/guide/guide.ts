@@ -213,10 +213,10 @@ export async function showGuide(
       : []),
     ...(lacksService && isDatabaseOutput(input) ? [serviceNeeded] : []),
   ];
-  const isNothingNamed = namesNoColumn(input);
+  const missing = namesNoColumn(input) ? 'email' : query.length > 0 ? '--query' : '--into';
   throw new ConfigurationError(
-    `no ${isNothingNamed ? 'column' : 'table'} is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${needed.length > 0 ? `, with ${needed.join(', and with ')}` : ''}; nothing was sent`,
-    { option: isNothingNamed ? 'email' : '--query', fault: 'missing' },
+    `no ${missing === 'email' ? 'column' : missing} is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${needed.length > 0 ? `, with ${needed.join(', and with ')}` : ''}; nothing was sent`,
+    { option: missing, fault: 'missing' },
   );
 }
 
