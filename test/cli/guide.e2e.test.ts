@@ -963,7 +963,12 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       `sluice verify sqlite:a.db --query 'select "mail" from "people"' --email mail --suppress optout.csv --country CC -o sqlite:a.db --into people --key mail`,
     ]);
     const all = ['--query', 'select * from people where 1', '-o', 'sqlite:a.db'];
-    for (const given of [all, [...all, '--email', 'mail'], ['-o', 'sqlite:a.db']]) {
+    // Without the marker of runs.
+    expect(eventsOf(bare, 'found_table')).toMatchObject([{ table: 'people', others: [] }]);
+    for (const given of [
+      [...all, '--email', 'mail'],
+      ['-o', 'sqlite:a.db'],
+    ]) {
       const asked = await runInProcess(['verify', 'sqlite:a.db', ...given], { cwd: folder });
       expect(asked.code).toBe(2);
       const line = commandIn(asked.stderr).replace(' CC', ' US');

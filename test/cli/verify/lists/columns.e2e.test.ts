@@ -100,10 +100,6 @@ describe('--columns', () => {
     );
     expect(back.code, back.stderr).toBe(0);
     expect(await headerOf('back.jsonl')).toEqual([...columns, 'mobile_reason']);
-    // The table is found, without the marker of runs.
-    const asked = await runInProcess(['verify', 'sqlite:out.db'], inFolder(folder, service));
-    expect(asked.code).toBe(2);
-    expect(eventsOf(asked, 'found_table')).toMatchObject([{ table: 'verified', others: [] }]);
   });
 
   it('leaves --keep, its qualities, --rejects and the report what they go by', async () => {
