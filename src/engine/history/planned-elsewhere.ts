@@ -41,9 +41,26 @@ const lookingMs = 1000;
 export async function joinAtWork(
   { files, path, id }: SharedRunPresence,
   waiting: PresenceWait,
+  waitLockMs = joiningMs,
 ): Promise<FileLock> {
   const target = { ...targetOf(path, id), isShared: true };
-  return lockFile(files, target, { ...waiting, waitLockMs: joiningMs });
+  return lockFile(files, target, { ...waiting, waitLockMs });
+}
+
+/** @returns nothing where it is not sure that processes are at work: one that looks may be frozen with the lock */
+export async function joinThoseAtWork(
+  presence: SharedRunPresence,
+  waiting: PresenceWait,
+): Promise<FileLock | undefined> {
+  const { files, path, id } = presence;
+  if (await files.isListedLocked(targetOf(path, id).path, 'READ')) {
+    return joinAtWork(presence, waiting);
+  }
+  if (!(await isAtWork(presence, waiting))) return undefined;
+  return joinAtWork(presence, waiting, 0).catch((error: unknown) => {
+    if (isSluiceError(error, 'state_locked')) return undefined;
+    throw error;
+  });
 }
 
 export async function isAtWork(

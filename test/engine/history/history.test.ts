@@ -19,7 +19,11 @@ import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { History } from '../../../src/engine/history/history.js';
-import { isAtWork, joinAtWork } from '../../../src/engine/history/planned-elsewhere.js';
+import {
+  isAtWork,
+  joinAtWork,
+  joinThoseAtWork,
+} from '../../../src/engine/history/planned-elsewhere.js';
 import { isListedLocked } from '../../../src/platform/files/private-files.js';
 import { HistoryPresence } from '../../../src/engine/runs/resume/history-presence.js';
 import type { HistoryOptions } from '../../../src/engine/history/history-options.js';
@@ -458,6 +462,21 @@ describe('processes of a shared run', () => {
     expect(slept).toEqual([]);
     for (const lock of joined) await lock.release();
     expect(await isAtWork(presence, waiting)).toBe(false);
+  });
+
+  it('are joined where one shares its lock, and not where one that looks is frozen with it', async () => {
+    const isListedLocked = async (): Promise<boolean> => false;
+    const presence = { files: { ...systemFiles, isListedLocked }, path, id: 'run' };
+    let nowMs = 0;
+    const sleep = async (ms: number): Promise<void> => void (nowMs += ms);
+    const hasty = { ...waiting, clock: { ...systemClock, now: () => nowMs, sleep } };
+    const frozen = await systemFiles.openLocked(`${path}.run`);
+    expect(await joinThoseAtWork(presence, hasty)).toBeUndefined();
+    await frozen?.close();
+    const one = await joinAtWork(presence, hasty);
+    const other = await joinThoseAtWork(presence, hasty);
+    expect(other).toBeDefined();
+    for (const lock of [one, other]) await lock?.release();
   });
 
   it('go on without the history where its folder may only be read', async () => {

@@ -3,8 +3,8 @@ import { paidSince, paidSinceError } from './launched-elsewhere.js';
 import { hasBytes } from '../../history/history-file.js';
 import {
   AddressesAtWork,
-  isAtWork,
   joinAtWork,
+  joinThoseAtWork,
   noteStopped,
 } from '../../history/planned-elsewhere.js';
 import { openInTurn } from './new-run.js';
@@ -74,10 +74,8 @@ export class HistoryPresence {
         if (isHere) this.#lock = await joinAtWork(presence, run);
         return;
       }
-      if (await isAtWork(presence, run)) {
-        this.#lock = await joinAtWork(presence, run);
-        return;
-      }
+      this.#lock = await joinThoseAtWork(presence, run);
+      if (this.#lock) return;
     } catch (error) {
       // A folder that this machine lacks, or may only read.
       const isFolder = error instanceof ConfigurationError || error instanceof OutputError;
