@@ -65,7 +65,9 @@ it('installs only what the command needs for the first command of the README, an
       },
     );
   const missing: unknown = await run().catch((error: unknown) => error);
-  expect((missing as { readonly stderr: string }).stderr).toContain('npm run drivers -- sqlite:');
+  expect((missing as { readonly stderr: string }).stderr).toContain(
+    'not installed: npm run drivers -- sqlite [',
+  );
   await execute('npm', ['run', 'drivers', '--', 'sqlite'], { cwd: clone, env });
   expect((await run()).stderr).toContain('wrote 281 rows');
   for (const file of ['package.json', 'package-lock.json']) {
