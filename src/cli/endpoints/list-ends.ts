@@ -9,7 +9,7 @@ import {
   streamSource,
 } from '../../index.js';
 import { columnsFor } from '../../lists/files/file-format.js';
-import { showLocation } from '../../lists/location.js';
+import { type DatabaseKind, showLocation } from '../../lists/location.js';
 import {
   type CommandInput,
   type ParsedOptions,
@@ -241,6 +241,12 @@ function readsAllOf(query: string, table: string): boolean {
   return isAll && words.some((word, at) => isTable(word, table, words[at - 1]));
 }
 
+const sqlName = '(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_$]*)';
+const tableNamed = new RegExp(
+  `(?<!\\S)from\\s+(?:(${sqlName})\\.)?(${sqlName})(?![\\p{L}\\p{N}_$"\`]|\\s*\\.)`,
+  'iu',
+);
+
 /** The table that a query takes all its rows from. @returns `undefined` for one that joins, groups or is not known */
 export function tableOfQuery(
   query: string,
@@ -252,10 +258,30 @@ export function tableOfQuery(
   if (from === undefined || more.length > 0 || words.some((word) => others.includes(word)))
     return undefined;
   if (words.slice(from).includes(',')) return undefined;
-  const name = wordsOf(words[from + 1] ?? '')[0] ?? '';
-  return tables.find(
-    (table) => name === table.name.toLowerCase() || lastPart(name) === table.table.toLowerCase(),
+  const [, schema, name] = tableNamed.exec(query) ?? [];
+  if (name === undefined) return undefined;
+  const named = tables.filter((each) => isNamed(each.table, name, each));
+  const isDefault = (each: DatabaseTable): boolean =>
+    each.schema === '' &&
+    (schema === undefined || isNamed(defaultSchemas[each.kind] ?? '', schema, each));
+  return (
+    named.find((each) => schema !== undefined && isNamed(each.schema, schema, each)) ??
+    named.find(isDefault)
   );
+}
+
+/** How the current schema may be named. */
+const defaultSchemas: Readonly<Partial<Record<DatabaseKind, string>>> = {
+  postgres: 'public',
+  sqlite: 'main',
+};
+
+/** Whether a name in a query is that of a table or a schema. */
+function isNamed(known: string, name: string, { kind }: Pick<DatabaseTable, 'kind'>): boolean {
+  const quote = /^["`]/.exec(name)?.[0];
+  const bare = quote ? name.slice(1, -1).replaceAll(quote + quote, quote) : name;
+  if (kind === 'sqlite' || kind === 'duckdb') return bare.toLowerCase() === known.toLowerCase();
+  return known === (kind === 'postgres' && !quote ? bare.toLowerCase() : bare);
 }
 
 /** Words without their quotes; parentheses and commas are words. */

@@ -59,13 +59,15 @@ export function inPlace(
   { positionals, env, cwd, options }: CommandInput<VerifyOption>,
   added: readonly AddedOption[],
 ): readonly AddedOption[] | undefined {
-  const [database = ''] = positionals;
+  const [database = '', ...others] = positionals;
   const output = options.text('output');
   const isThere =
     output === undefined ||
     listUrl(locationOf(output, { env, cwd })) === listUrl(locationOf(database, { env, cwd }));
   // A DuckDB file is not read and written at once.
   if (!table || table.key.length === 0 || table.kind === 'duckdb' || !isThere) return undefined;
+  // Rows of other lists are none of the table.
+  if (others.length > 0) return undefined;
   const into = options.text('into');
   if (into !== undefined && into !== table.name) return undefined;
   const key = options.has('key') ? options.texts('key') : table.key;
@@ -75,8 +77,8 @@ export function inPlace(
     .flatMap(([, values]) => values.map(String));
   const given = options.text('query') ?? '';
   const [star] = /^\s*select\s+\*\s/i.exec(given) ?? [];
-  const isWithKey = key.every((column) => given.toLowerCase().includes(column.toLowerCase()));
-  if (star === undefined && !isWithKey) return undefined;
+  const isRead = star === undefined ? readsPlainly(given, table, key) : !hasPositions(columns);
+  if (!isRead) return undefined;
   const rest = star === undefined ? undefined : given.slice(star.length - 1);
   return [
     // The condition of a query stays.
@@ -88,6 +90,22 @@ export function inPlace(
     ...(into === undefined ? [['into', table.name] as const] : []),
     ...(options.has('key') ? [] : key.map((column) => ['key', column] as const)),
   ];
+}
+
+/** A position of another query is another column. */
+function hasPositions(columns: readonly string[]): boolean {
+  return columns.some((column) => column.startsWith('#'));
+}
+
+/** Whether a query names columns of a table, its key among them: what is computed may be another row's key. */
+function readsPlainly(query: string, table: DatabaseTable, key: readonly string[]): boolean {
+  const [, list = ''] = /^\s*select\s+(.+?)\s+from\s/is.exec(query) ?? [];
+  const names = list.split(',').map((item) => item.trim().replaceAll(/^["`]|["`]$/g, ''));
+  const isIn = (column: string, among: readonly string[]): boolean =>
+    among.some((each) => each.toLowerCase() === column.toLowerCase());
+  return (
+    names.every((name) => isIn(name, table.columns)) && key.every((column) => isIn(column, names))
+  );
 }
 
 function listUrl({ path, ...location }: Location): string {

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { locationOf } from '../../../src/cli/endpoints/locations.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
-import { refuseAllColumns } from '../../../src/cli/endpoints/list-ends.js';
+import { refuseAllColumns, tableOfQuery } from '../../../src/cli/endpoints/list-ends.js';
+import { inPlace } from '../../../src/cli/guide/find-table.js';
 import { calledHere } from '../harness/called-here.js';
 
 const url = 'postgres://db.example/crm';
@@ -45,4 +46,43 @@ it.each([
   expect(() => {
     check(...given);
   }).not.toThrow();
+});
+
+const tables = [
+  ['', 'Leads', 'Leads'],
+  ['', 'contacts', 'contacts'],
+  ['', 'contacts archive', 'contacts archive'],
+  ['', 'leads', 'leads'],
+  ['sales', 'contacts', 'sales.contacts'],
+].map(([schema = '', table = '', name = '']) => {
+  const columns = ['id', 'parent', 'email'];
+  return { kind: 'postgres' as const, schema, table, name, columns, key: ['id'] };
+});
+
+it.each([
+  ['select * from contacts where id > 3', 'contacts'],
+  ['select * from public.contacts', 'contacts'],
+  ['SELECT * FROM Sales.Contacts', 'sales.contacts'],
+  ['select * from other.contacts'],
+  ['select * from crm.sales.contacts'],
+  ['select * from "contacts archive"', 'contacts archive'],
+  ['select * from Leads', 'leads'],
+  ['select * from "Leads"', 'Leads'],
+])('finds the very table of a query, as another would be written to: %s', (query, name?) => {
+  expect(tableOfQuery(query, tables)?.name).toBe(name);
+});
+
+it.each<[string, boolean, ...string[]]>([
+  ['select id, "email" from contacts where id > 3', true],
+  // The key of another row, none, that of no row, and a column of another query.
+  ['select parent as id, email from contacts', false],
+  ['select email from contacts where id > 3', false],
+  ['select id + 1 as id, email from contacts', false],
+  ['select * from contacts', false, '--email', '#3'],
+  ['select * from contacts', false, 'more.csv'],
+])('proposes to verify in place what has the key of its rows: %s', (query, isProposed, ...more) => {
+  const args = [url, '--query', query, '--email', 'email', ...more];
+  const input = { ...calledHere, ...parseCommandLine(verifyCommand, args, calledHere) };
+  const proposed = inPlace(tableOfQuery(query, tables), input as never, []);
+  expect(proposed !== undefined).toBe(isProposed);
 });
