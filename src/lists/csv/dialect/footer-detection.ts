@@ -3,9 +3,10 @@ import { isAddress, isNumber, isSurelyContact } from './find-header-row.js';
 
 /**
  * What a row near the end may be: white space only; text that only a footer has (a total, a copyright); a
- * total's word without a figure, or another single text, which may belong to a footer beside such a row.
+ * total's word without a figure, or another single text, which may belong to a footer beside such a row; a line
+ * is such a text that no other cell follows, not even an empty one.
  */
-export type FooterKind = 'blank' | 'marked' | 'total' | 'text';
+export type FooterKind = 'blank' | 'marked' | 'total' | 'text' | 'line';
 
 const totals: ReadonlySet<string> = new Set(
   'total|totals|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|celkem|count|average|avg|anzahl|durchschnitt|mittelwert|nombre|moyenne|gemiddelde|aantal|średnia|liczba|promedio|razem|totalt|antal|i alt|yhteensä|összesen|toplam|итого|всего|合計|总计|總計|합계'.split(
@@ -114,7 +115,7 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
     if (isTotalWithFigure(lower) || isFigureOfRows(lower)) return 'marked';
     const isAlone = width > 1 && texts[0] === first && !isAddress(first) && !isNumber(first);
     if (!isAlone) return undefined;
-    return isTotalAlone(lower) ? 'total' : 'text';
+    return isTotalAlone(lower) ? 'total' : cells.length === 1 ? 'line' : 'text';
   }
   const isOfAmounts = isTotalAlone(lower) || isTotalWithFigure(lower);
   // Salesforce writes `Total`, `Count` and the figure side by side.
@@ -141,18 +142,25 @@ function isAmount(text: string): boolean {
 
 /**
  * Finds the start of a footer among the last rows of a list. A marked row begins one; words of a total above
- * it belong to it, and single texts if a blank row precedes them. Blank rows alone are data.
+ * it belong to it, single texts if a blank row precedes them, and a line between blank rows, as the name of a
+ * report. Blank rows alone are data.
  *
  * @param kinds of the last rows that may belong to it, up to the end of the list
  * @returns how many of these rows are data
  */
 export function findFooter(kinds: readonly FooterKind[]): number {
-  const marked = kinds.indexOf('marked');
-  if (marked === -1) return kinds.length;
-  let start = marked;
-  while (isOneOf(kinds[start - 1], 'text', 'total')) start -= 1;
-  if (kinds[start - 1] !== 'blank') start = marked;
-  while (isOneOf(kinds[start - 1], 'blank', 'total')) start -= 1;
+  const above = (from: number, ...which: readonly FooterKind[]): number => {
+    let at = from;
+    while (isOneOf(kinds[at - 1], ...which)) at -= 1;
+    return at;
+  };
+  let start = kinds.indexOf('marked');
+  if (start === -1) return kinds.length;
+  const texts = above(start, 'text', 'line', 'total');
+  if (kinds[texts - 1] === 'blank') start = texts;
+  start = above(start, 'blank', 'total');
+  if (kinds[start - 1] === 'line' && kinds[start - 2] === 'blank')
+    start = above(start - 1, 'blank');
   return start;
 }
 
