@@ -11,7 +11,8 @@ import {
   type SharedStore,
   type Summary,
 } from '../../index.js';
-import { counted, grouped, timeTaken } from '../../platform/text/shown-numbers.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import { timeOfRun } from '../../report/sentences/list-sentences.js';
 import { cellsOfShares } from '../../report/sentences/reason-words.js';
 import { message, type Message, type Severity } from './catalogue.js';
 import { shareText } from './end-table.js';
@@ -87,8 +88,8 @@ export function endMessages(
   advice: readonly Advice[],
   { isTerminal = false, isRepeated = false }: EndOptions = {},
 ): readonly Message[] {
-  const { rows, outputs, rows_repeated, skipped_updates, credits_before, seconds } = summary;
-  const took = isTerminal ? timeTaken(seconds) : undefined;
+  const { rows, outputs, rows_repeated, skipped_updates, credits_before } = summary;
+  const took = isTerminal ? timeOfRun(summary) : undefined;
   const alone = skipped_updates && { changed: skipped_updates.changed, gone: skipped_updates.gone };
   return [
     message('outputs', {

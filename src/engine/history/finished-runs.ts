@@ -11,6 +11,8 @@ const keptRun = z.object({
   /** Identifies runs of the same list. */
   list: z.string(),
   figures: finishedRunSchema,
+  /** Its output was refused: it has cost what it has cost, and is no usual run. */
+  isSuspect: z.boolean().optional(),
 });
 type KeptRun = z.infer<typeof keptRun>;
 const runMeta = z.object({ run: keptRun });
@@ -32,9 +34,11 @@ export class FinishedRuns {
     return [...this.#runs.values()].map(runFrame);
   }
 
-  /** The latest runs of a list without this one, oldest first. */
+  /** The latest runs of a list without this one and those whose output was refused, oldest first. */
   before(id: string, list: string): readonly FinishedRun[] {
-    const runs = [...this.#runs.values()].filter((run) => run.list === list && run.id !== id);
+    const runs = [...this.#runs.values()].filter(
+      (run) => run.list === list && run.id !== id && run.isSuspect !== true,
+    );
     return runs.slice(-mostCompared).map(({ figures }) => figures);
   }
 

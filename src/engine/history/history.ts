@@ -324,7 +324,8 @@ export class History implements ResultHistory {
    */
   async keepRun(id: string, source: Source, summary: Summary): Promise<void> {
     const [list, figures] = [listOf(source), finishedRunOf(summary, this.#clock.wallNow())];
-    const frame = runFrame({ id, list, figures });
+    const isSuspect = summary.suspect || undefined;
+    const frame = runFrame({ id, list, figures, isSuspect });
     await this.#contents.append(frame);
   }
 

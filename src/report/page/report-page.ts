@@ -3,16 +3,10 @@ import type { RunStatus } from '../../engine/stores/run-status.js';
 import type { ColumnSummary } from '../../engine/summary/figures.js';
 import type { RunEnd, StoppedSummary, Summary } from '../../engine/summary/summary.js';
 import { html, type Html, nothing, page } from '../../platform/html.js';
-import {
-  counted,
-  timeTaken,
-  grouped,
-  moment,
-  startText,
-} from '../../platform/text/shown-numbers.js';
+import { counted, grouped, moment, startText } from '../../platform/text/shown-numbers.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { version } from '../../platform/version.js';
-import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
+import { oddSentence, rowsSentence, timeOfRun } from '../sentences/list-sentences.js';
 import { cellsOfShares, countedApart } from '../sentences/reason-words.js';
 import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
 import { percent, type Share, stackedBar } from './charts.js';
@@ -30,12 +24,12 @@ export interface Report {
 
 /** A self-contained page about a run: the result, then the cost, then the batches. */
 export function reportPage({ summary, figures, end, madeAt }: Report): string {
-  const { input, service, seconds, columns, compared } = summary;
+  const { input, service, columns, compared } = summary;
   return pageOf(
     input,
     html`<header>
         <h1>Verification of ${input}</h1>
-        <p>${moment(madeAt)}, ${rowsSentence(summary, timeTaken(seconds))}.</p>
+        <p>${moment(madeAt)}, ${rowsSentence(summary, timeOfRun(summary))}.</p>
         ${trialNote(summary)}
       </header>
       <main>
@@ -183,7 +177,7 @@ export function stoppedPage(
   status: RunStatus | undefined,
   madeAt: Date,
 ): string {
-  const { input, output, service, seconds, batches } = summary;
+  const { input, output, service, batches } = summary;
   return pageOf(
     `${input}, stopped`,
     html`<header>
@@ -194,7 +188,7 @@ export function stoppedPage(
         ${status ? html`<p>So far: ${describeStatus(status).soFar}.</p>` : nothing}
       </header>
       <main>
-        <div class="cards">${card(timeTaken(seconds), 'took')} ${statusCards(status)}</div>
+        <div class="cards">${card(timeOfRun(summary), 'took')} ${statusCards(status)}</div>
         ${creditTable(summary)} ${timeline(batches)} ${failedBatches(summary)}
       </main>
       <footer><p>Made by Sluice ${version}. No cell of the list is in this page.</p></footer>`,

@@ -6,10 +6,11 @@ import type {
   UnknownCountry,
   OddShare,
 } from '../../engine/summary/figures.js';
+import type { Summary } from '../../engine/summary/summary.js';
 import { namesDatabase } from '../../lists/location.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
-import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import { counted, grouped, timeTaken } from '../../platform/text/shown-numbers.js';
 
 /**
  * Rows with an unknown country and their cells: `23 rows: country "Germny" is not understood (Germany? write
@@ -243,13 +244,30 @@ const shareWords = {
 } as const;
 
 export function oddSentence({ type, share, now, usual, allowed }: OddShare): string {
-  const from = percent(Math.max(0, usual - allowed));
-  const to = percent(Math.min(1, usual + allowed));
-  return `${type}: ${percent(now)} of the ${shareWords[share]}, usually ${percent(usual)} (${from} to ${to})`;
+  const [from, to] = [Math.max(0, usual - allowed), Math.min(1, usual + allowed)];
+  const isShown = (digits: number): boolean =>
+    ![from, to].some((bound) => percent(bound, digits) === percent(now, digits));
+  // A share just outside of the range is not written as one inside.
+  const digits = [1, 2, 3].find(isShown) ?? 4;
+  return `${type}: ${percent(now, digits)} of the ${shareWords[share]}, usually ${percent(usual, digits)} (${percent(from, digits)} to ${percent(to, digits)})`;
 }
 
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
+export function percent(share: number, digits = 1): string {
+  return `${(100 * share).toFixed(digits)} %`;
+}
+
+/** How long a run took; of one that was resumed `seconds` is the time of the last call. */
+export function timeOfRun({ seconds, batches }: Pick<Summary, 'seconds' | 'batches'>): string {
+  let [begin, end] = [Infinity, -Infinity];
+  for (const { times } of batches) {
+    for (const time of Object.values(times)) {
+      const at = Date.parse(String(time));
+      if (Number.isNaN(at)) continue;
+      [begin, end] = [Math.min(begin, at), Math.max(end, at)];
+    }
+  }
+  const took = timeTaken(seconds);
+  return end - begin > 1000 * seconds ? `${took} (the last call alone)` : took;
 }
 
 interface WrittenRows {

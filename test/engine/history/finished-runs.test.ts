@@ -7,6 +7,7 @@ import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import type { FinishedRun } from '../../../src/engine/summary/figures.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
+import { oddSentence } from '../../../src/report/sentences/list-sentences.js';
 import { OutputError } from '../../../src/platform/errors/errors.js';
 import { daysLater, goodNames, Nights } from './nightly.js';
 
@@ -34,10 +35,17 @@ describe('runs with a history', () => {
     );
   });
 
-  it('are compared with the last night that had rows', async () => {
+  it('are compared with the last night that had rows and an output that was not refused', async () => {
     const nights = await Nights.begin();
     await nights.night(goodNames(4));
     await nights.night([], { clock: daysLater(1) });
+    const suspect = fileSink(join(nights.folder, 'suspect.csv'));
+    const maxUnknown = { percent: 50, suspect };
+    const refused = await nights.night(['unknown1@sluice.test'], { maxUnknown });
+    expect(refused).toMatchObject({
+      suspect: true,
+      compared: { runs: [{ rows: 4 }, { rows: 0 }] },
+    });
     const { compared } = await nights.night(goodNames(5), { clock: daysLater(2) });
     expect(compared?.runs.map(({ rows }) => rows)).toEqual([4, 0]);
     expect(compared?.previous?.rows).toBe(4);
@@ -154,6 +162,15 @@ it('finds a share that is far from the median of the runs before', () => {
     { type: 'email', share: 'unknown', now: 0.2, usual: expect.closeTo(0.0105) },
   ]);
   expect(odd(night(10, 1000, 700), usual)).toEqual(['new']);
+});
+
+it('writes a share just outside of the usual ones as one that is outside', () => {
+  const far = { type: 'email', share: 'wrong', usual: 0.17403, allowed: 0.07401 } as const;
+  for (const now of [0.1, 0.2481, 0.24805]) {
+    const figures = oddSentence({ ...far, now }).match(/[\d.]+(?= %)/g) ?? [];
+    const [share = 0, , from = 0, to = 0] = figures.map(Number);
+    expect(share < from || share > to, `${share}: ${from} to ${to}`).toBe(true);
+  }
 });
 
 it('takes fewer new addresses for no warning, and more for one', () => {

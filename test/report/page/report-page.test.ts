@@ -5,7 +5,8 @@ import { sentencesOf } from '../../../src/cli/messages/catalogue.js';
 import { percent } from '../../../src/report/page/charts.js';
 import { reportPage } from '../../../src/report/page/report-page.js';
 import { endOf } from '../../../src/report/run-end.js';
-import { duration } from '../../../src/platform/text/shown-numbers.js';
+import { duration, timeTaken } from '../../../src/platform/text/shown-numbers.js';
+import { timeOfRun } from '../../../src/report/sentences/list-sentences.js';
 import { hostileNames } from '../../platform/text/hostile-names.js';
 import type { Summary } from '../../../src/index.js';
 import { exampleFigures, exampleReport, exampleSummary, summaryNamed } from './example-report.js';
@@ -111,6 +112,14 @@ describe('the report of a run', () => {
     expect(sentence).toMatch(/\b1,200\D+3\b/);
     expect(exampleReport({ summary: carried })).toContain(`${sentence}.`);
     expect(page).not.toContain('1,200');
+  });
+
+  it('does not take the time of the last call for that of the run', () => {
+    const summary = exampleSummary();
+    expect(timeOfRun(summary)).toBe(timeTaken(summary.seconds));
+    const resumed = { ...summary, seconds: 10 };
+    expect(timeOfRun(resumed)).not.toBe(timeTaken(10));
+    expect(exampleReport({ summary: resumed })).toContain(timeOfRun(resumed));
   });
 
   it('has an option to be copied with its value', () => {
