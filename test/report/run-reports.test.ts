@@ -236,7 +236,8 @@ describe('a run in words', () => {
   });
 
   it('says the day where it is not this one', () => {
-    expect(startText(status.startedAt, new Date(2026, 10, 21, 23))).toBe('03:15');
-    expect(startText(status.startedAt, new Date(2026, 10, 22, 1))).toBe('2026-11-21 03:15');
+    const at = '2026-11-21T03:15:10.000Z';
+    expect(startText(at, new Date('2026-11-21T23:00:00Z'))).toBe('03:15 UTC');
+    expect(startText(at, new Date('2026-11-22T01:00:00Z'))).toBe('2026-11-21 03:15 UTC');
   });
 });

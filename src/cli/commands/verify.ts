@@ -272,7 +272,7 @@ async function reportStopped(
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
     ...(isStreaming ? [] : stopMessages(error, status, next, run)),
-    ...(creditsBefore && !isUsage ? [message('credits_before', creditsBefore)] : []),
+    ...(creditsBefore && !isUsage ? [message('credits_before', creditsBefore, 'notice')] : []),
     // Without a state that can be read, only this process knows what it has launched.
     ...((isStreaming && !isFree) || (!isStreaming && !status)
       ? paidInVainMessages(batches, launched)

@@ -795,8 +795,8 @@ export const catalogue = {
     variants: [{ is_confirmed: false }],
     sentence: ({ names, is_confirmed: isConfirmed }) =>
       isConfirmed
-        ? `left on the service: ${names.join(', ')}`
-        : `not confirmed, and may be left on the service: ${names.join(', ')} (sluice batch list shows what is there)`,
+        ? `left on the service: ${names.join(', ')} (sluice batch list shows their ids, sluice batch delete <id> deletes one)`
+        : `not confirmed, and may be left on the service: ${names.join(', ')} (sluice batch list shows what is there, sluice batch delete <id> deletes one)`,
   }),
   writing: info({
     when: 'While the output is written, every minute at most.',
@@ -949,12 +949,12 @@ export const catalogue = {
     example: { message: 'HTTP 402: Insufficient credits' },
     sentence: made,
   }),
-  so_far: info({
+  so_far: notice({
     when: 'A run that keeps its state has stopped.',
     example: status,
     sentence: ({ so_far: soFar }) => `so far: ${soFar}`,
   }),
-  resumable: info({
+  resumable: notice({
     when: 'The same: what to do. `state` is null where nothing is kept on this machine.',
     example: {
       state: orNull('out.csv.sluice'),

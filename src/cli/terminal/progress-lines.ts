@@ -1,5 +1,6 @@
 import { counted, duration, grouped, rate } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
+import { wrapped } from './text-table.js';
 import { type RunFigures, type RunStage, runStages } from './run-figures.js';
 
 export interface ProgressForm {
@@ -19,7 +20,10 @@ const labelWidth = 9;
 const mostBar = 30;
 const leastBar = 6;
 const percentWidth = ' 100 %'.length;
-const besideBar = 2 + labelWidth + 1 + percentWidth + 2;
+const besideText = 2 + labelWidth + 1;
+const besideBar = besideText + percentWidth + 2;
+/** What does not fit into less is cut. */
+const leastText = 30;
 
 /** A run as lines of a terminal, none wider: progress, then rows, batches, results and credits once there are any. */
 export function progressLines(
@@ -38,10 +42,13 @@ export function progressLines(
   ];
   return lines
     .filter(([, text]) => text !== '')
-    .map(([label, text, colour]) => {
-      const line = cut(`  ${label.padEnd(labelWidth)} ${text}`, form.columns);
-      return colour === undefined ? line : coloured(line, colour, form);
-    });
+    .flatMap(([label, text, colour]) =>
+      wrapped(text, Math.max(form.columns - 1 - besideText, leastText)).map((part, index) => {
+        const before = `  ${(index === 0 ? label : '').padEnd(labelWidth)} `;
+        const line = cut(before + part, form.columns);
+        return colour === undefined ? line : coloured(line, colour, form);
+      }),
+    );
 }
 
 /** How long a run has taken, and takes: `1 min 5 s, about 3 min left`. */

@@ -26,19 +26,11 @@ export function moment(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A local start time, for people: `03:15`, with the day where it is another. */
+/** When something began, in UTC, for people: `03:15 UTC`, with the day where it is another. */
 export function startText(startedAt: string, now = new Date()): string {
-  const at = new Date(startedAt);
-  const [day, today] = [at, now].map(
-    (date) =>
-      `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`,
-  );
-  const time = `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
-  return day === today ? time : `${day} ${time}`;
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0');
+  const [day, time = ''] = new Date(startedAt).toISOString().split('T');
+  const isToday = now.toISOString().startsWith(day ?? '');
+  return `${isToday ? '' : `${day} `}${time.slice(0, 5)} UTC`;
 }
 
 /** A duration for people: `45 s`, `2 min 10 s`, `3 h 05 min`. */

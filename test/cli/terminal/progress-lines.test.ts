@@ -87,6 +87,11 @@ describe('the lines of a run', () => {
     expect(progressLines(figures, plain, 0)).toContain(
       '  credits   at most 100 email, 62.5 of them not charged or refunded',
     );
+    const narrow = progressLines(figures, { ...plain, columns: 50 }, 0);
+    expect(narrow.slice(-2)).toEqual([
+      '  credits   at most 100 email, 62.5 of them not',
+      '            charged or refunded',
+    ]);
   });
 
   it('tell the rate of results from the first upload on: they come at the end of their batches', () => {

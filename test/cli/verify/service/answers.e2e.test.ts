@@ -119,6 +119,9 @@ describe('a service that does not take the run', () => {
     const stopped = await verify(front);
     expect(stopped).toMatchObject({ code: 7, stderr: expect.stringContaining('enough for today') });
     expect(await left()).toEqual(['out.csv.sluice', 'summary.json']);
+    // Also without a word on anything else.
+    expect(eventsOf(stopped, 'so_far')).toMatchObject([{ email_credits: expect.any(Number) }]);
+    expect(eventsOf(stopped, 'resumable')).toHaveLength(1);
 
     isStrict = false;
     expect((await verify(front)).code).toBe(0);
