@@ -17,8 +17,8 @@ const firstRows = 1000;
 interface HintOptions {
   /** Types of addresses for which rows that have opted out are counted. */
   readonly optOutsOf: readonly VerificationType[];
-  /** Whether the address of a row is suppressed: such rows are not counted. @default none is */
-  readonly isSuppressed?: ((chunk: RowChunk, row: number) => boolean) | undefined;
+  /** Whether an address is suppressed: rows without another are not counted. @default none is */
+  readonly isSuppressed?: ((cell: string, type: VerificationType) => boolean) | undefined;
   /** The country for which all rows are verified. @default none: rows have their own */
   readonly countryOfAll?: CountryCode | undefined;
   readonly hasPhones: boolean;
@@ -28,14 +28,14 @@ interface HintOptions {
 
 export function hintPositions(header: readonly string[], options: HintOptions): readonly number[] {
   const { optOuts, foreign } = talliesOf(header, options);
-  return [optOuts, foreign].flatMap((tally) => tally?.positions ?? []);
+  return [optOuts.ofAll, foreign].flatMap((tally) => tally?.positions ?? []);
 }
 
 function talliesOf(
   header: readonly string[],
   { optOutsOf, countryOfAll }: HintOptions,
 ): {
-  readonly optOuts: RowTally;
+  readonly optOuts: OptOutTallies;
   readonly foreign: RowTally | undefined;
   /** Cells beside the foreign ones that name no country. */
   readonly unread: RowTally | undefined;
@@ -46,7 +46,7 @@ function talliesOf(
       isNamedCountry(title) || mayBeCountry(title) ? says : undefined,
     );
   return {
-    optOuts: new RowTally(header, (title) => optOutOf(title, optOutsOf)),
+    optOuts: new OptOutTallies(header, optOutsOf),
     foreign: inCountries((cell) => (findCountryInColumn(cell) ?? countryOfAll) !== countryOfAll),
     unread: inCountries((cell) => cell !== '' && findCountryInColumn(cell) === undefined),
   };
@@ -89,7 +89,13 @@ export function withListHints(
       }
       const cellAt = (column: number): CellText => chunk.text(row, column);
       for (const tally of ofCountries) tally.add(cellAt);
-      if (isSuppressed?.(chunk, row) !== true) optOuts.add(cellAt);
+      optOuts.add(cellAt, (type) =>
+        options.verified().some((column) => {
+          const cell = column.type === type ? cellAt(column.position) : undefined;
+          const isFilled = typeof cell === 'string' && trimCell(cell) !== '';
+          return isFilled && isSuppressed?.(cell, type) !== true;
+        }),
+      );
       for (const { at, cells } of undecided) {
         const cell = chunk.text(row, at);
         if (typeof cell === 'string' && trimCell(cell) !== '') cells.push(trimCell(cell));
@@ -98,10 +104,7 @@ export function withListHints(
   };
   const report = (): void => {
     const ofRows = seen < firstRows ? null : seen;
-    if (optOuts.rows > 0) {
-      const { columns, rows } = optOuts;
-      onNotice(notice('opted_out', { columns, rows, of_rows: ofRows }));
-    }
+    for (const found of optOuts.found) onNotice(notice('opted_out', { ...found, of_rows: ofRows }));
     const isOfCountries = (column: string): boolean =>
       isNamedCountry(column) ||
       undecided.some(({ title, cells }) => title === column && areSurelyCountries(cells, true));
@@ -145,6 +148,40 @@ function columnNamesIn(
     return isName && readColumnName(name).meaning !== type ? [text] : [];
   });
   return names.length > 0 && names.length === verified.length ? names : undefined;
+}
+
+/** Counts the rows that have opted out of one type of address or another: who refuses texts may accept emails. */
+class OptOutTallies {
+  readonly #byType: readonly { readonly type: VerificationType; readonly tally: RowTally }[];
+  readonly ofAll: RowTally;
+
+  constructor(header: readonly string[], types: readonly VerificationType[]) {
+    const of = (which: readonly VerificationType[]): RowTally =>
+      new RowTally(header, (title) => optOutOf(title, which));
+    this.#byType = types.map((type) => ({ type, tally: of([type]) }));
+    this.ofAll = of(types);
+  }
+
+  /** @param isToBeSent whether the row has an address of a type that would be sent */
+  add(cellAt: (column: number) => CellText, isToBeSent: (type: VerificationType) => boolean): void {
+    const those = this.#byType.filter(({ type }) => isToBeSent(type));
+    for (const { tally } of those) tally.add(cellAt);
+    if (those.length > 0) this.ofAll.add(cellAt);
+  }
+
+  /** By type, or of all types where each column that says so is about all of them. */
+  get found(): readonly ({ readonly type: VerificationType | null } & Pick<
+    RowTally,
+    'columns' | 'rows'
+  >)[] {
+    const some = this.#byType.filter(({ tally }) => tally.rows > 0);
+    const areOfAll = this.ofAll.columns.every(({ column }) =>
+      this.#byType.every(({ type }) => optOutOf(column, [type])),
+    );
+    return (some.length > 1 && areOfAll ? [{ type: null, tally: this.ofAll }] : some).map(
+      ({ type, tally: { columns, rows } }) => ({ type, columns, rows }),
+    );
+  }
 }
 
 /** Counts the rows of which a cell says something, by column and all together. */

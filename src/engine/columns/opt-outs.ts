@@ -13,9 +13,11 @@ const emailNames = /mail|newsletter/;
 const yes = /^(?:1|true|yes|y|x|ja|oui|s[iì]|sí|wahr|vrai|vero|verdadero)$/i;
 const no = /^(?:0|false|no|n|nein|non|nee|falsch|faux|falso|non-marketing contact)$/i;
 const status = /^(?:unsubscribed|opted[ -]?out|abgemeldet|désabonnée?|désinscrite?)$/i;
+/** Mailchimp's word for emails that bounced. */
+const bounced = /^cleaned$/i;
 
 /**
- * Whether a cell of a column says of its row that nobody may write to it or call it.
+ * Whether a cell of a column says of its row that nobody may write to it or call it, or that its email bounced.
  *
  * @returns `undefined` for a column that is about addresses of another type
  */
@@ -27,8 +29,12 @@ export function optOutOf(
   if (!types.some((type) => concerns(letters, type))) return undefined;
   const isOut = optOutNames.test(letters);
   const isIn = !isOut && optInNames.test(letters);
+  const mayBounce = types.includes('email') && statusNames.test(letters);
   return (cell) =>
-    status.test(cell) || (isOut && (yes.test(cell) || isDate(cell))) || (isIn && no.test(cell));
+    status.test(cell) ||
+    (mayBounce && bounced.test(cell)) ||
+    (isOut && (yes.test(cell) || isDate(cell))) ||
+    (isIn && no.test(cell));
 }
 
 /** Whether a column's name is that of one which says who has opted out or in: of others, single cells may. */

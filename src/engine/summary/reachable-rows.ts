@@ -109,10 +109,10 @@ export class ReachableRows {
     let found = nothing;
     for (let column = 0; column < this.#optOuts.length; column += 1) {
       const mark = this.#marks.of(outcomes[start + column] ?? 0);
-      if (mark === suppressed) return suppressed;
-      if (found === valid) continue;
-      if (hasOptedOut(this.#optOuts[column] ?? [], chunk, row)) found = suppressed;
-      else if (mark === valid) found = valid;
+      if (mark === nothing) continue;
+      const isOut = mark === suppressed || hasOptedOut(this.#optOuts[column] ?? [], chunk, row);
+      if (!isOut) return valid;
+      found = suppressed;
     }
     return found;
   }

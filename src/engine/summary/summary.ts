@@ -38,12 +38,12 @@ export interface Summary extends Asked {
   /** The outputs: the main one first, then those of left-out rows. */
   readonly outputs: readonly OutputRows[];
   /**
-   * Rows of the input with at least one valid address, of a person who has not opted out (`opted_out_rows`).
+   * Rows of the input with at least one valid address of a type that the person has not opted out of.
    */
   readonly reachable_rows: number;
   /**
-   * Rows of the input that are not reachable as `suppress` names them, or as a column of the list says that
-   * they have opted out. Absent without any.
+   * Rows of the input that are not reachable only as `suppress` names their addresses, or as a column of the
+   * list says that they have opted out of the valid ones. Absent without any.
    */
   readonly opted_out_rows?: number | undefined;
   /** Rows that `splitCells` made beyond those of the input. Absent without any. */

@@ -123,24 +123,28 @@ export const inputNotices = {
     sentence: suppressListSentence,
   }),
   opted_out: define({
-    when: 'Columns say of rows that they have opted out, and no `--suppress` has their emails: they are verified like all others. `of_rows` where only the first rows were looked at.',
+    when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. Only rows with such an address are counted. `of_rows` where only the first rows were looked at.',
     example: {
+      type: orNull(oneOf('email', 'phone')),
       columns: [{ column: 'HasOptedOutOfEmail', rows: 12 }],
       rows: 12,
       of_rows: orNull(1000),
     },
     variants: [
+      { type: 'phone', columns: [{ column: 'DoNotCall', rows: 7 }], rows: 7, of_rows: null },
       {
+        type: null,
         columns: [
-          { column: 'HasOptedOutOfEmail', rows: 12 },
-          { column: 'DoNotCall', rows: 7 },
+          { column: 'Unsubscribed', rows: 12 },
+          { column: 'Do Not Contact', rows: 7 },
         ],
         rows: 15,
         of_rows: null,
       },
       { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, of_rows: null },
     ],
-    sentence({ columns, rows, of_rows: of }) {
+    sentence({ type, columns, rows, of_rows: of }) {
+      const one = rows === 1;
       const some =
         of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
       const [only, ...more] = columns;
@@ -150,7 +154,12 @@ export const inputNotices = {
           : columns
               .map(({ column, rows: ofColumn }) => `${column} ${grouped(ofColumn)}`)
               .join(', ');
-      return `${some} ${rows === 1 ? 'has' : 'have'} opted out (${where}), and ${rows === 1 ? 'is' : 'are'} treated like all others: to leave ${rows === 1 ? 'it' : 'them'} out, save ${rows === 1 ? 'that row' : 'those rows'} as a list of ${rows === 1 ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
+      const [ofWhat, what] = {
+        email: [' of emails', `only the ${one ? 'email' : 'emails'} of `],
+        phone: [' of calls and texts', `only the ${one ? 'phone number' : 'phone numbers'} of `],
+        both: ['', ''],
+      }[type ?? 'both'] as [string, string];
+      return `${some} ${one ? 'has' : 'have'} opted out${ofWhat} (${where}), and ${one ? 'is' : 'are'} treated like all others: to leave ${one ? 'it' : 'them'} out, save ${what}${one ? 'that row' : 'those rows'} as a list of ${one ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
     },
   }),
   other_countries: define({

@@ -126,7 +126,7 @@ function rowFigure(summary: Summary): Html {
   const without =
     optedOut === 0
       ? ''
-      : `; ${grouped(optedOut)} opted out and ${optedOut === 1 ? 'does' : 'do'} not count`;
+      : `; ${grouped(optedOut)} more opted out, and ${optedOut === 1 ? 'does' : 'do'} not count`;
   return unknown === 0
     ? figure(share, 'of all rows can be reached', `${reached} have a valid ${what}${without}`)
     : figure(

@@ -41,29 +41,42 @@ describe('rows that have opted out', () => {
       { column: 'Status', rows: 1 },
       { column: 'UNSUB_TIME', rows: 1 },
     ];
-    expect(await noticed(rows)).toEqual([{ columns, rows: 2, of_rows: null }]);
+    expect(await noticed(rows)).toEqual([{ type: 'email', columns, rows: 2, of_rows: null }]);
     const consents = [{ 'Accepts Email Marketing': 'yes' }, { 'Accepts Email Marketing': 'no' }];
     expect(await noticed(consents)).toMatchObject([{ rows: 1 }]);
     expect(await noticed(consents.slice(0, 1))).toEqual([]);
   });
 
-  it('are those that no address of a verified type may reach', async () => {
+  it('are counted by the type of address that a column is about, where there is one to be sent', async () => {
     const rows = [
       { phone: '+14155550100', 'Accepts SMS Marketing': 'no', 'Accepts Marketing': 'yes' },
       { phone: '+14155550101', 'Accepts SMS Marketing': 'no', 'Accepts Marketing': 'no' },
+      { phone: ' ', 'Accepts SMS Marketing': 'no', 'Accepts Marketing': 'yes' },
     ];
-    const bySms = { column: 'Accepts SMS Marketing', rows: 2 };
-    const byEmail = { column: 'Accepts Marketing', rows: 1 };
-    expect(await noticed(rows, [], ['email'])).toMatchObject([{ columns: [byEmail], rows: 1 }]);
-    expect(await noticed(rows, [], ['phone'])).toMatchObject([{ columns: [bySms], rows: 2 }]);
-    const both = await noticed(rows, [], ['email', 'phone']);
-    expect(both).toMatchObject([{ columns: [bySms, byEmail], rows: 2 }]);
+    const bySms = { type: 'phone', columns: [{ column: 'Accepts SMS Marketing', rows: 2 }] };
+    const byEmail = { type: 'email', columns: [{ column: 'Accepts Marketing', rows: 1 }] };
+    expect(await noticed(rows, [], ['email'])).toMatchObject([byEmail]);
+    expect(await noticed(rows, [], ['phone'])).toMatchObject([bySms]);
+    const types = ['email', 'phone'];
+    expect(await noticed(rows, [], types)).toMatchObject([byEmail, bySms]);
+    const list = { source: rowsSource(rows.map(({ phone }) => ({ phone }))) };
+    expect(await noticed(rows, [list], types)).toMatchObject([byEmail]);
+    // One list serves both where no column tells them apart.
+    const both = rows.map((row) => ({ phone: row.phone, Unsubscribed: row['Accepts Marketing'] }));
+    expect(await noticed(both, [], types)).toMatchObject([{ type: null, rows: 2 }]);
+  });
+
+  it('are those that bounced, in a column of statuses', async () => {
+    const rows = ['Cleaned', 'subscribed'].map((word) => ({ Status: word, Pool: word }));
+    const columns = [{ column: 'Status', rows: 1 }];
+    expect(await noticed(rows)).toMatchObject([{ columns }]);
   });
 
   it('are counted in the first rows of a long list', async () => {
     const rows = Array.from({ length: 1200 }, () => ({ HasOptedOutOfEmail: 'true' }));
     const columns = [{ column: 'HasOptedOutOfEmail', rows: 1000 }];
-    expect(await noticed(rows)).toEqual([{ columns, rows: 1000, of_rows: 1000 }]);
+    const found = [{ type: 'email', columns, rows: 1000, of_rows: 1000 }];
+    expect(await noticed(rows)).toEqual(found);
   });
 
   it('are none whose emails are suppressed', async () => {

@@ -92,7 +92,7 @@ describe('OutcomeTally', () => {
     });
   });
 
-  it('counts a person as reachable once, and not where a list or a column says otherwise', () => {
+  it('counts a person as reachable once, by an address that no list or column forbids', () => {
     const plan = planOf(['a'], ['b']);
     const { outcomes } = plan;
     const email = outcomes.idOfRecord('email', { ...flags, valid: true });
@@ -108,7 +108,12 @@ describe('OutcomeTally', () => {
       [email, empty, '', '', 'split off'],
       [email, phone, '', '', 'split off'],
       [suppressed, phone, '', ''],
+      [suppressed, phone, 'yes', ''],
       [email, phone, 'yes', ''],
+      [empty, phone, 'yes', ''],
+      [wrong, phone, 'yes', ''],
+      // Has opted out of nothing that is known to be valid.
+      [wrong, empty, '', 'yes'],
       [email, phone, '', '2026-01-01'],
       [email, phone, 'yes', 'true'],
       [wrong, empty, '', ''],
@@ -132,7 +137,7 @@ describe('OutcomeTally', () => {
         from,
       });
     }
-    expect(tally.people).toMatchObject({ reachable: 2, optedOut: 3, splitOff: 3 });
+    expect(tally.people).toMatchObject({ reachable: 3, optedOut: 5, splitOff: 3 });
     // Reading other cells of each row would cost a fourth of the run.
     expect(asked.has(4)).toBe(false);
   });

@@ -1,6 +1,7 @@
 import type { Batch } from '../../batches/batch.js';
-import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
 import { emailLine } from '../../addresses/email.js';
+import { phoneCountry } from '../../addresses/phone/phone-country.js';
+import { phoneLine } from '../../addresses/phone/phone-line.js';
 import type { RowValidator, Sink, AddedColumn, OutputCell } from '../../../lists/rows/sink.js';
 import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
 import {
@@ -45,15 +46,15 @@ export async function openList(
   let layout: ColumnLayout | undefined;
   const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
   const hasPhones = (options.phone ?? []).length > 0;
-  const isEmailSuppressed = (chunk: RowChunk, row: number): boolean =>
-    layout?.columns.some(({ type, position }) => {
-      const cell = type === 'email' ? chunk.text(row, position) : undefined;
-      const email = typeof cell === 'string' ? emailLine(cell) : undefined;
-      return email !== undefined && 'key' in email && suppressed?.has('email', email.key) === true;
-    }) ?? false;
+  const isSuppressed = (cell: string, type: VerificationType): boolean => {
+    const ofNumber = type === 'phone' ? phoneCountry(cell) : undefined;
+    const country = typeof ofNumber === 'string' ? ofNumber : readCountry(options.country);
+    const line = type === 'email' ? emailLine(cell) : country && phoneLine(cell, country);
+    return line !== undefined && 'key' in line && suppressed?.has(type, line.key) === true;
+  };
   const hints = {
     optOutsOf: verificationTypes.filter((type) => (options[type] ?? []).length > 0),
-    isSuppressed: suppressed && isEmailSuppressed,
+    isSuppressed: suppressed && isSuppressed,
     countryOfAll:
       hasOwnCountries || (!hasPhones && options.emailCountry !== undefined)
         ? undefined
