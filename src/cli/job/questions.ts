@@ -1,6 +1,5 @@
 import {
   ConfigurationError,
-  type DoubtfulColumn,
   type RunOptions,
   abandonRun,
   describeStatus,
@@ -202,18 +201,6 @@ export function preflightOf(
 /** Among so many cells at least one should look right. */
 const judgedCells = 10;
 
-/** From this share on the numbers of a list are not of the country that is given for all rows. */
-const nearlyAll = 0.8;
-/** No more different numbers are compared. */
-const mostCompared = 200;
-
-/** Whether a column has hardly a number that is valid in the given country, where nearly all are in another. */
-function isOfOtherCountry({ filled, misread }: DoubtfulColumn): boolean {
-  if (misread?.given_by !== 'country') return false;
-  const isOfMost = misread.of * 2 >= Math.min(filled, mostCompared);
-  return isOfMost && misread.cells >= misread.of * nearlyAll;
-}
-
 /**
  * Handles columns that hardly look like their type: warns, and asks the person at the terminal. Without a
  * person, a column without a single matching cell ends the run, and so does one that is of another country.
@@ -227,8 +214,8 @@ export function askAboutColumns(
     if (options.has('yes') || options.has('dry-run')) return true;
     if (isInteractive(person)) return agrees('Verify them all the same?', person, signal);
     return columns.every((column) => {
-      const { filled, malformed } = column;
-      return (malformed < filled || filled < judgedCells) && !isOfOtherCountry(column);
+      const { filled, malformed, isOfOtherCountry = false } = column;
+      return (malformed < filled || filled < judgedCells) && !isOfOtherCountry;
     });
   };
 }

@@ -57,6 +57,8 @@ const leastMore = 0.2;
 const leastCompared = 20;
 /** The same where none is valid in the country that they are read by. */
 const leastWithoutAny = 10;
+/** From this share on the numbers that are compared are not of the country that is given for all rows. */
+const nearlyAll = 0.8;
 /** How many more of them are valid than of other digits. */
 const leastByChoice = 0.2;
 /** Different numbers, by which countries are compared. */
@@ -75,6 +77,8 @@ export class CountryFitTally {
   #seen = 0;
   #examined = 0;
   #unfit = 0;
+  /** Of the whole column, by what is examined: all cells, and those that are unfit. */
+  readonly #about = { cells: 0, unfit: 0 };
   /** Of the first cells. */
   readonly #read = new Map<string, NumbersReadBy>();
   /** By country: the first numbers with a calling code. */
@@ -94,16 +98,22 @@ export class CountryFitTally {
   /** @param originOf asked for the first cells */
   examine(cell: CellText, country: CountryCode, originOf: () => CountryOrigin): void {
     if (typeof cell !== 'string') return;
+    const isOfFirst = this.#seen <= allOfFirst;
+    const weight = isOfFirst ? 1 : oneOf;
+    this.#about.cells += weight;
     if (hasCallingCode(cell)) {
-      const own = this.#seen <= allOfFirst && phoneCountry(cell);
+      const own = isOfFirst && phoneCountry(cell);
       if (typeof own === 'string') this.#coded.set(own, (this.#coded.get(own) ?? 0) + 1);
       return;
     }
     const fits = mayBeOf(country, cell);
     if (fits === undefined) return;
     this.#examined += 1;
-    if (!fits) this.#unfit += 1;
-    if (this.#seen <= allOfFirst) this.#compare(cell, country, originOf());
+    if (!fits) {
+      this.#unfit += 1;
+      this.#about.unfit += weight;
+    }
+    if (isOfFirst) this.#compare(cell, country, originOf());
   }
 
   #compare(cell: string, country: CountryCode, origin: CountryOrigin): void {
@@ -131,6 +141,13 @@ export class CountryFitTally {
       this.#misread = { examined: this.#examined, found };
     }
     return this.#misread?.found;
+  }
+
+  /** Whether most of the column, not only its beginning, has hardly a number of the country that is given for all. */
+  get isOfOtherCountry(): boolean {
+    const found = this.misread();
+    if (found?.given_by !== 'country' || found.cells < found.of * nearlyAll) return false;
+    return this.#about.unfit * 2 >= this.#about.cells;
   }
 }
 

@@ -51,6 +51,8 @@ export interface DoubtfulColumn {
   readonly unfit?: UnfitNumbers | undefined;
   /** The same, where other countries fit them; absent where that of their row does. */
   readonly misread?: MisreadNumbers | undefined;
+  /** Whether most of the column are such, and hardly one is of the country that is given for all. @default false */
+  readonly isOfOtherCountry?: boolean | undefined;
   /**
    * A country for which the history has `known` of the first `addresses` of the type, at least half; absent where
    * it has any for the country of its row. All are paid for again.
@@ -116,6 +118,7 @@ export function doubtfulColumns(plan: Plan, history?: ResultHistory): readonly D
         ...(foreign && { foreign }),
         ...(unfit && { unfit }),
         ...(misread && { misread }),
+        ...(misread && profile.countryFit?.isOfOtherCountry && { isOfOtherCountry: true }),
         ...(inHistory && { inHistory }),
       },
     ];

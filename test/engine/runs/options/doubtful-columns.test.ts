@@ -222,6 +222,21 @@ describe('onDoubtfulColumns', () => {
     },
   );
 
+  it('is reported whether most of a column is of another country, or its beginning alone', async () => {
+    const mobiles = numbers(100, '0151 23');
+    const isOfOther = async (...cells: readonly string[]) => {
+      const [reported] = await estimated([...mobiles, ...cells], 'US');
+      expect(reported?.misread).toBeDefined();
+      return reported?.isOfOtherCountry ?? false;
+    };
+    expect(await isOfOther()).toBe(true);
+    expect(await isOfOther(...numbers(95, '+1 202 2'))).toBe(true);
+    expect(await isOfOther(...numbers(105, '+1 202 2'))).toBe(false);
+    // Beyond those that are compared, and in the part of which one of many is examined.
+    const more = numbers(900, '0152 23');
+    expect(await isOfOther(...more, ...numbers(2000, '202 2'))).toBe(false);
+  });
+
   it('is reported first the countries whose calling codes the column has', async () => {
     const german = [...numbers(20, '+49 171 89'), ...numbers(10, '+43 664 61')];
     const national = ['71 5433', '72 1899', '75 9064', '60 4135'].flatMap((place) =>
