@@ -6,7 +6,6 @@ set -uo pipefail
 cd "$1" || exit 2
 shift
 # A signal to the script ends sluice, once, in a process group of its own: the script goes on to say so.
-set -m
 trap 'kill -TERM "$running" 2>/dev/null' TERM INT HUP
 running=''
 
@@ -36,8 +35,11 @@ verify() {
     for given in "$@"; do [ "${given%%=*}" != "${option%%=*}" ] || continue 2; done
     own+=("$option")
   done
+  # -m gives it a group of its own; without it wait goes on where SIGSTOP holds sluice.
+  set -m
   sluice verify contacts.csv "${own[@]}" ${environment[@]+"${environment[@]}"} "$@" 2>&3 &
   running=$!
+  set +m
   # A signal interrupts the wait.
   while wait "$running"; code=$?; kill -0 "$running" 2>/dev/null; do :; done
 }

@@ -301,7 +301,7 @@ export function showCommand(
   reporter.close();
   reporter.report([
     message('command', { what, command }),
-    ...hidden.map((place) => message('hidden_password', { place })),
+    ...[...new Set(hidden)].map((place) => message('hidden_password', { place })),
   ]);
 }
 
