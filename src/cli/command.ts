@@ -183,6 +183,11 @@ export class ParsedOptions<in Name extends string = string> {
     return new ParsedOptions(new Map([...this.#values, ...others]));
   }
 
+  without(names: readonly Name[]): ParsedOptions<Name> {
+    const others = [...this.#values].filter(([name]) => !names.some((each) => each === name));
+    return new ParsedOptions(new Map(others));
+  }
+
   values<const Definition extends OptionDefinition<Name>>(
     definitions: readonly Definition[],
   ): OptionValues<Definition> {

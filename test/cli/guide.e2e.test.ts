@@ -9,6 +9,7 @@ import { catalogue } from '../../src/cli/messages/catalogue.js';
 import { run } from '../../src/engine/runs/run.js';
 import type { Service } from '../../src/service/index.js';
 import { projectRoot } from '../docs/page.js';
+import { askSqlite } from '../lists/sql/sqlite/ask-sqlite.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { runAtTerminal } from './harness/at-terminal.js';
 import { chargesOf } from './harness/charges.js';
@@ -1280,18 +1281,49 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await paid(service)).toBe(1200);
   });
 
-  it('offers no trial of a list that goes into a table', async () => {
+  it('offers a trial of a table, too, which leaves it as it is, and shows the whole command for it', async () => {
     const { service } = await withService();
-    const rows = Array.from({ length: 1200 }, (_, at) => `good${at}@sluice.test\n`);
-    await write('list.csv', `mail\n${rows.join('')}`);
-    const args = ['--country', 'US', '-o', 'sqlite:out.db', '--into', 'verified'];
-    const { code, seen } = await answerInProcess(['verify', 'list.csv', ...args], {
-      cwd: folder,
-      env: connectTo(service),
-      answers: [[/Start\? \[Y\/n\]/, 'n\r']],
+    const rows = Array.from({ length: 1001 }, (_, at) => `(${at}, 'good${at}@sluice.test')`);
+    const table = (...statements: readonly string[]) =>
+      askSqlite(join(folder, 'crm.db'), ...statements);
+    table(
+      'create table contacts (id integer primary key, email text)',
+      `insert into contacts values ${rows.join(', ')} returning 1`,
+    );
+    const places = inFolder(folder, service);
+    const list = ['verify', 'sqlite:crm.db', '--country', 'US'];
+    const inTable = ['-o', 'sqlite:crm.db', '--into', 'contacts', '--key', 'id'];
+    const commandsOf = (ended: Parameters<typeof eventsOf>[0]) =>
+      eventsOf(ended, 'command').map(({ command }) => String(command));
+    const script = await runInProcess(list, places);
+    const shown = await answerInProcess(list, { ...places, answers: [[/trial of 100/, 'n\r']] });
+    expect(commandsOf(shown)).toEqual(commandsOf(script));
+    expect(commandsOf(shown)).toMatchObject([
+      expect.stringMatching(/-o verified\.csv --history verified\.history$/),
+      expect.stringMatching(
+        /select "id", "email" .* -o sqlite:crm\.db --into contacts --key id --history verified\.history$/,
+      ),
+    ]);
+    expect(eventsOf(shown, 'proposed_output')).toMatchObject([{ database: null }]);
+
+    const trial = await answerInProcess([...list, ...inTable], {
+      ...places,
+      answers: [[/trial of 100 rows.*to contacts\.trial\.csv.*\[Y\/a\/n\]/, '\r']],
     });
-    expect(code, seen).toBe(2);
-    expect(seen).not.toContain('trial');
+    expect(trial.code, trial.seen).toBe(0);
+    expect(await paid(service)).toBe(100);
+    expect(await linesOf('contacts.trial.csv')).toBe(101);
+    expect(table('select * from contacts limit 1')).toEqual([
+      { id: 0, email: 'good0@sluice.test' },
+    ]);
+    expect(commandsOf(trial)[0]).toMatch(/ --history contacts\.history$/);
+    const all = await answerInProcess([...list, ...inTable], {
+      ...places,
+      answers: [[/Start\? \[Y\/n\]/, '\r']],
+    });
+    expect(all.code, all.seen).toBe(0);
+    expect(await paid(service)).toBe(1001);
+    expect(table('select email_valid from contacts where id = 1000')).toEqual([{ email_valid: 1 }]);
   });
 
   it('asks for a yes before it pays for a finished run again', async () => {

@@ -81,9 +81,12 @@ async function verifyList(
 /** The list is sampled first; then the command that was shown runs. */
 async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide): Promise<number> {
   const to = locationOf(input.options.text('output') ?? 'verified.csv', input);
-  const withMore = (added: readonly AddedOption[]): CommandInput<VerifyOption> => ({
+  const withMore = (
+    added: readonly AddedOption[],
+    without: readonly VerifyOption[] = [],
+  ): CommandInput<VerifyOption> => ({
     ...input,
-    options: withAdded(input.options, added, input.cwd),
+    options: withAdded(input.options.without(without), added, input.cwd),
   });
   const shown = new Set<string>();
   let isCostShown = false;
@@ -99,12 +102,13 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
       reporter,
       person,
       estimate: async (added, how) => {
-        const counted = withMore([...added, ['dry-run', true]]);
+        const counted = withMore([...added, ['dry-run', true]], how?.without);
         const estimated = await estimateList(counted, reporter, how);
         isCostShown = true;
         return estimated;
       },
-      verify: async (added) => verifyList(withMore(added), isCostShown ? shown : undefined),
+      verify: async (added, without) =>
+        verifyList(withMore(added, without), isCostShown ? shown : undefined),
     });
   };
   return reportIfStopped({ ...input, onMessage }, to, work, shown);

@@ -18,12 +18,24 @@ export interface GuideContext {
   readonly reporter: Reporter;
   readonly person: Person;
   readonly estimate: EstimateWith;
-  readonly verify: (added: readonly AddedOption[]) => Promise<number>;
+  /** @param without options of the command that are left out. @default none */
+  readonly verify: (
+    added: readonly AddedOption[],
+    without?: readonly VerifyOption[],
+  ) => Promise<number>;
+}
+
+/** The command that writes the results into the table that the rows come from, where a file is proposed. */
+export interface OtherWay {
+  readonly added: readonly AddedOption[];
+  /** What it does, in front of it. */
+  readonly what: string;
 }
 
 interface Proposal {
   /** Detected options, to which the person's answers are added. */
   readonly added: AddedOption[];
+  readonly other?: OtherWay | undefined;
   /** The country of rows without one, as far as it is known. */
   readonly fallback?: ChosenCountry['fallback'];
   /** The suppress lists that were found, and how much they hold. */
@@ -40,16 +52,23 @@ export interface SuppressedBeside {
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
-  { added, fallback, suppressed = [] }: Proposal,
+  { added, other, fallback, suppressed = [] }: Proposal,
 ): Promise<number> {
   const { options } = input;
   const { reporter, estimate, verify } = context;
-  if (options.has('dry-run')) {
+  const detected = added.length;
+  const show = (): void => {
     showCommand(added, input, reporter);
+    // A state directory belongs to its output.
+    const answered = added.slice(detected).filter(([name]) => name !== 'state');
+    showOther(other, answered, input, reporter);
+  };
+  if (options.has('dry-run')) {
+    show();
     return verify(added);
   }
   const ofCountry = await countWithCountry({ added, fallback }, input, context);
-  if (!ofCountry) return leave(added, input, reporter);
+  if (!ofCountry) return leave({ added, other }, input, reporter);
   let counted = ofCountry;
   counted = await countByCallingCodes(counted, added, input, context);
   counted = await countWithOtherRun(counted, added, input, context);
@@ -63,7 +82,7 @@ export async function askToStart(
   // A history that is proposed keeps what a trial verifies.
   const hints = counted.more.filter(({ event }) => event !== 'trial' || chosen.added.length === 0);
   reporter.report([...hints.slice(0, mostHints), ...chosen.messages]);
-  showCommand(added, input, reporter);
+  show();
   const { rows } = counted.estimate;
   // What a history knows of the list is tried.
   const isNew = !counted.estimate.unfinished && knownTo(counted) === 0;
@@ -75,10 +94,7 @@ export async function askToStart(
   // The price and the doubts stand right above the question; these decide the answer to Enter.
   reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
-  if (counted.launchesNothing) {
-    reporter.report([message('not_started', { is_interrupted: false })]);
-    return exitCodes.usage;
-  }
+  if (counted.launchesNothing) return notStarted(reporter);
   const what = whatIsTaken(withAdded(options, added, input.cwd), suppressed);
   return startAsAnswered({ added, trial, counted, what }, input, context);
 }
@@ -105,13 +121,27 @@ function whatIsTaken(
 
 /** Ends with the command, for a person who does not know an answer now. */
 export function leave(
-  added: readonly AddedOption[],
+  { added, other }: Pick<Proposal, 'added' | 'other'>,
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
 ): number {
   showCommand(added, input, reporter);
+  showOther(other, [], input, reporter);
+  return notStarted(reporter);
+}
+
+function notStarted(reporter: Reporter): number {
   reporter.report([message('not_started', { is_interrupted: false })]);
   return exitCodes.usage;
+}
+
+function showOther(
+  other: OtherWay | undefined,
+  answered: readonly AddedOption[],
+  input: CommandInput<VerifyOption>,
+  reporter: Reporter,
+): void {
+  if (other) showCommand([...other.added, ...answered], input, reporter, other.what);
 }
 
 /**
@@ -123,7 +153,7 @@ export function leave(
 export async function showProposal(
   input: CommandInput<VerifyOption>,
   { reporter, estimate }: GuideContext,
-  added: readonly AddedOption[],
+  { added, other }: Pick<Proposal, 'added' | 'other'>,
   country: { readonly isKnown: boolean; readonly lacksService: boolean },
 ): Promise<void> {
   const known = added.filter(([, value]) => value !== countryToFillIn);
@@ -162,6 +192,7 @@ export async function showProposal(
   const more = counted.more.filter(({ event }) => event !== 'changed_cells');
   reporter.report([...more, ...counted.before, ...messages]);
   showCommand([...added, ...kept], input, reporter);
+  showOther(other, kept, input, reporter);
 }
 
 /** Counts what is sent; where rows have no country, asks for one and counts again. @returns `undefined` to leave */
@@ -218,13 +249,17 @@ interface Trial {
   readonly credits: number;
 }
 
+/** A trial is written into a file, also that of a table, which has no use for these. */
+const ofTable: readonly VerifyOption[] = ['into', 'key'];
+
 async function trialOf(
   all: readonly AddedOption[],
   output: string,
   estimate: GuideContext['estimate'],
 ): Promise<Trial> {
-  const added = [...all, ['output', output], ['limit', String(trialRows)]] as const;
-  return { added, output, credits: creditsOf(await estimate(added)) };
+  const kept = all.filter(([name]) => !ofTable.includes(name));
+  const added = [...kept, ['output', output], ['limit', String(trialRows)]] as const;
+  return { added, output, credits: creditsOf(await estimate(added, { without: ofTable })) };
 }
 
 async function startAsAnswered(
@@ -248,7 +283,7 @@ async function startAsAnswered(
     const answer = await ask(question(trial, counted, what), person, signal);
     if (answer === undefined || /^no?$/i.test(answer)) break;
     if (trial && yes.test(answer)) {
-      const exitCode = await verify(trial.added);
+      const exitCode = await verify(trial.added, ofTable);
       if (exitCode === exitCodes.done) showCommand(added, input, reporter, 'all rows');
       return exitCode;
     }
@@ -258,8 +293,7 @@ async function startAsAnswered(
     const refused = `${shownCell(answer)} is not an answer: type ${choice}`;
     reporter.report([message('answer_refused', { message: refused })]);
   }
-  reporter.report([message('not_started', { is_interrupted: false })]);
-  return exitCodes.usage;
+  return notStarted(reporter);
 }
 
 /** Whether Enter is not enough: for what is doubtful, in vain, paid again, or more than the account has. */

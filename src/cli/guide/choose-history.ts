@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { isSluiceError } from '../../index.js';
 import { comparableNames } from '../../lists/location.js';
+import { inFileName } from '../../platform/text/printable.js';
 import type { CommandInput } from '../command.js';
 import {
   asWritten,
@@ -21,10 +22,13 @@ import type { VerifyOption } from '../options/verify-options.js';
 import type { AddedOption } from './choose-country.js';
 import { historyBeside } from '../endpoints/proposed-names.js';
 
-/** @param how whether the service is asked for the balance. @default it is */
+/**
+ * @param how.isOffline whether the service is not asked for the balance. @default it is asked
+ * @param how.without options of the command that are left out. @default none
+ */
 export type EstimateWith = (
   added: readonly AddedOption[],
-  how?: { readonly isOffline: boolean },
+  how?: { readonly isOffline?: boolean; readonly without?: readonly VerifyOption[] },
 ) => Promise<EstimatedJob>;
 
 /** The list is read once for each: the latest are tried. */
@@ -54,7 +58,8 @@ export async function chooseHistory(
   const output =
     added.findLast(([name]) => name === 'output')?.[1] ?? options.text('output') ?? standard;
   const isPaid = counted.estimate.service !== 'local' && output !== true;
-  const beside = isPaid ? await filesBeside(output, input) : undefined;
+  const table = added.findLast(([name]) => name === 'into')?.[1] ?? options.text('into');
+  const beside = isPaid ? await filesBeside(output, String(table), input) : undefined;
   const trial = beside?.output;
   if (!beside || options.has('history')) return { added: [], messages: [], counted, trial };
   const inTurn = [
@@ -144,18 +149,24 @@ interface FilesBeside {
   readonly history: string;
 }
 
-/** @returns `undefined` where the output has no place for another file beside it */
+/**
+ * @param table of an output that is a database: its files are in the current folder
+ *
+ * @returns `undefined` where the output has no place for another file beside it
+ */
 async function filesBeside(
   output: string,
+  table: string,
   input: CommandInput<VerifyOption>,
 ): Promise<FilesBeside | undefined> {
   const location = locationOf(output, input);
-  const { kind, path } = location;
-  const isNamed = kind === 'file' || listAt(location) === output;
-  if (isDatabase(location) || path === standard || !isNamed) return undefined;
+  const { kind } = location;
+  const isNamed = kind === 'file' || isDatabase(location) || listAt(location) === output;
+  const path = isDatabase(location) ? `${inFileName(table)}.csv` : location.path;
+  if (path === standard || !isNamed) return undefined;
   const stem = path.replace(listEnding, '');
   return {
     output: `${stem}.trial${path.slice(stem.length)}`,
-    history: await historyBeside(location, input),
+    history: await historyBeside({ ...location, path }, input),
   };
 }

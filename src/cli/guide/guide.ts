@@ -109,25 +109,29 @@ export async function proposeFile(
   if (source.keep && !options.has('query')) {
     return context.verify([]);
   }
-  const proposed = await propose(input, context.reporter);
+  const proposed = await proposedOutput(input);
+  await reportOutput(proposed, input, context.reporter);
   return askToStart(input, context, { added: [['output', proposed]] });
 }
 
-async function propose(
+/** @param isInPlace whether the command for the table is shown whole. @default false */
+async function reportOutput(
+  output: string,
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
-  table?: DatabaseTable,
-): Promise<string> {
-  const output = await proposedOutput(input);
+  {
+    table,
+    isInPlace = false,
+  }: { readonly table?: DatabaseTable; readonly isInPlace?: boolean } = {},
+): Promise<void> {
   const exists = await isTaken(resolvePath(input.cwd, output));
   const [source] = input.positionals;
   const from = source === undefined ? undefined : locationOf(source, input);
   // A DuckDB file is not read and written at once.
-  const isTable = from !== undefined && isDatabase(from) && from.kind !== 'duckdb';
+  const isTable = from !== undefined && isDatabase(from) && from.kind !== 'duckdb' && !isInPlace;
   const database = isTable ? showLocation(source ?? '') : null;
   const { name = null, key = [] } = table ?? {};
   reporter.report([message('proposed_output', { output, exists, database, table: name, key })]);
-  return output;
 }
 
 /** Samples a list, proposes columns, country and output, estimates the cost, and asks. The printed command runs. */
@@ -167,9 +171,7 @@ export async function showGuide(
   // The question follows once all rows are counted.
   const ofOthers = isOpen && !isAsked ? (fallback?.country ?? countryToFillIn) : undefined;
   if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);
-  const proposed = options.has('output')
-    ? undefined
-    : await propose({ ...input, options }, reporter, table);
+  const proposed = options.has('output') ? undefined : await proposedOutput({ ...input, options });
   const toFile: AddedOption[] = [
     ...query,
     ...form,
@@ -182,6 +184,10 @@ export async function showGuide(
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
   const toTable = inPlace(table, input, toFile);
+  if (proposed !== undefined) {
+    const isInPlace = toTable !== undefined;
+    await reportOutput(proposed, input, reporter, { ...(table && { table }), isInPlace });
+  }
   const isToOther = isDatabaseOutput(input) && !toTable && !options.has('into');
   const added: AddedOption[] =
     proposed === undefined && toTable
@@ -190,23 +196,19 @@ export async function showGuide(
           ...toFile,
           ...(isToOther ? [['into', await proposedTable(input, table?.table)] as const] : []),
         ];
-  if (answered === null) return leave(added, input, reporter);
-  if (isAsked) return askToStart(input, context, { added, fallback, suppressed });
   // What is missing is said at once, below the command.
   const target = await chooseTarget(options, input.env).catch(() => undefined);
   const isToTable = isDatabaseOutput(input) || toTable !== undefined;
   const lacksService = isToTable && target?.kind === 'local' && !target.isOnPurpose;
+  const what = `or, with the results in the table${lacksService ? ` (needs ${serviceNeeded})` : ''}`;
+  const other = toTable && proposed !== undefined ? { added: toTable, what } : undefined;
+  if (answered === null) return leave({ added, other }, input, reporter);
+  if (isAsked) return askToStart(input, context, { added, other, fallback, suppressed });
   if (isReadOnce) showCommand(added, input, reporter);
   else {
-    await showProposal(input, context, added, { isKnown: chosen !== undefined, lacksService });
+    const isKnown = chosen !== undefined;
+    await showProposal(input, context, { added, other }, { isKnown, lacksService });
   }
-  if (toTable && proposed !== undefined)
-    showCommand(
-      toTable,
-      input,
-      reporter,
-      `or, with the results in the table${lacksService ? ` (needs ${serviceNeeded})` : ''}`,
-    );
   const needed = [
     ...(added.some(([, value]) => value === countryToFillIn)
       ? ['a country for CC such as US']

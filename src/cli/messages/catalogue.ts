@@ -263,7 +263,7 @@ export const catalogue = {
       `${lists.join(', ')} beside the list: ${lists.map((list) => `--suppress ${shellQuote(list)}`).join(' ')} leaves out those addresses, if they have opted out`,
   }),
   proposed_output: notice({
-    when: 'No output is named: this one is proposed. `database`: where the rows come from; null for a file. `table` and `key`: of the rows, where they are known.',
+    when: 'No output is named: this one is proposed. `database`: where the rows come from; null for a file, or where the whole command for its table follows. `table` and `key`: of the rows, where they are known.',
     example: {
       output: 'list.verified.csv',
       exists: true,
