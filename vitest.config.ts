@@ -125,7 +125,7 @@ export default defineConfig({
       ...optimizesLate,
     ],
     // Many a test waits for a process, a server or a moment.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: 2 * availableParallelism(),
     hookTimeout: 60_000,
     teardownTimeout: 5_000,
     reporters:

@@ -36,7 +36,7 @@ const deciding = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   // Those that wait much first: others work meanwhile.
   [
-    suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism())),
+    suites('suites with names', waitingSuites, '--maxWorkers', String(3 * availableParallelism())),
     check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('package', 'node', 'scripts/check-package.mjs'),
