@@ -116,7 +116,7 @@ describe('sluice', () => {
   it('says how a list is verified that stands in the place of a command', async () => {
     const { code, stderr } = await runInProcess(['package.json', '--email', 'email']);
     expect(code).toBe(2);
-    expect(stderr).toContain('sluice verify package.json;');
+    expect(stderr).toContain('sluice verify package.json');
   });
 
   it('shows its help and ends with 2 when it does not know what is wanted', async () => {
