@@ -954,7 +954,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(beside.stderr)).toContain('--suppress optout.csv');
     expect(eventsOf(beside, 'proposed_output')).toMatchObject([{ database: 'sqlite:a.db' }]);
     // A table of it, read and written in place: one attempt, whatever is missing.
-    const local = ['--country', 'US', '--local', '--columns', 'valid'];
+    const local = ['--country', 'US', '--local', '--columns', 'verification,valid'];
     const made = ['verify', 'a.csv', '--email', 'mail', '-o', 'sqlite:a.db', '--into', 'people'];
     const table = await runInProcess([...made, '--key', 'mail', ...local], { cwd: folder });
     expect(table.code, table.stderr).toBe(0);

@@ -46,8 +46,8 @@ export async function findTable(
   };
 }
 
-/** In place, result columns of an earlier run are written again, and no row becomes several. */
-const dropped: ReadonlySet<string> = new Set(['output', 'query', 'split-cells', 'prefix']);
+/** In place no row becomes several. */
+const dropped: ReadonlySet<string> = new Set(['output', 'query', 'split-cells']);
 
 /**
  * What a command adds that verifies a table in place: a query for what a run needs, and where the results go.
@@ -71,7 +71,9 @@ export function inPlace(
   const into = options.text('into');
   if (into !== undefined && into !== table.name) return undefined;
   const key = options.has('key') ? options.texts('key') : table.key;
-  const kept = added.filter(([name]) => !dropped.has(name));
+  const kept = added.filter(
+    ([name, value]) => !dropped.has(name) && !(name === 'prefix' && hasResults(table, value)),
+  );
   const columns = [...options.given(), ...kept.map(([name, value]) => [name, [value]] as const)]
     .filter(([name]) => ['email', 'phone', 'country-column', 'country-from'].includes(name))
     .flatMap(([, values]) => values.map(String));
@@ -90,6 +92,12 @@ export function inPlace(
     ...(into === undefined ? [['into', table.name] as const] : []),
     ...(options.has('key') ? [] : key.map((column) => ['key', column] as const)),
   ];
+}
+
+/** Whether an earlier run has written results of the column, which are written again: columns of others stay. */
+function hasResults({ columns }: DatabaseTable, prefix: string | true): boolean {
+  const column = String(prefix).slice(0, String(prefix).lastIndexOf('='));
+  return columns.includes(`${column}_verification`);
 }
 
 /** A position of another query is another column. */

@@ -86,3 +86,15 @@ it.each<[string, boolean, ...string[]]>([
   const proposed = inPlace(tableOfQuery(query, tables), input as never, []);
   expect(proposed !== undefined).toBe(isProposed);
 });
+
+it.each([
+  ['email_verification', undefined],
+  // Of a person or another service: it would be written over.
+  ['email_valid', ['prefix', 'email=email_2']],
+])('writes results in place over those of an earlier run alone: %s', (column, prefix) => {
+  const table = { ...tables[1], columns: ['id', 'email', column] } as (typeof tables)[0];
+  const args = [url, '--query', 'select * from contacts', '--email', 'email'];
+  const input = { ...calledHere, ...parseCommandLine(verifyCommand, args, calledHere) };
+  const proposed = inPlace(table, input as never, [['prefix', 'email=email_2']]);
+  expect(proposed?.find(([name]) => name === 'prefix')).toEqual(prefix);
+});
