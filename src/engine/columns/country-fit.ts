@@ -3,6 +3,7 @@ import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import {
   fitsCountry,
   hasCallingCode,
+  isAmericanAbroad,
   mayBeOf,
   phoneCountry,
 } from '../addresses/phone/phone-country.js';
@@ -46,6 +47,8 @@ const leastCells = 5;
 const leastUnfit = 0.1;
 /** Where one country is given for all rows, some numbers of a list are merely wrong. */
 const leastOfOnly = { cells: 2, share: 0.5 };
+/** The form of North America is no mistake: `(212) 652-5864` is of nowhere else. */
+const leastAmerican = { cells: 10, share: 0.05 };
 /**
  * Shares of numbers that are valid: from which on another country is named, and at most where they are read.
  * Many numbers are valid in several countries, and some of each list in none.
@@ -77,6 +80,8 @@ export class CountryFitTally {
   #seen = 0;
   #examined = 0;
   #unfit = 0;
+  /** Those of them that are written as numbers of North America. */
+  #american = 0;
   /** Of the whole column, by what is examined: all cells, and those that are unfit. */
   readonly #about = { cells: 0, unfit: 0 };
   /** Of the first cells. */
@@ -112,6 +117,7 @@ export class CountryFitTally {
     if (!fits) {
       this.#unfit += 1;
       this.#about.unfit += weight;
+      if (isAmericanAbroad(cell, country)) this.#american += 1;
     }
     if (isOfFirst) this.#compare(cell, country, originOf());
   }
@@ -128,7 +134,9 @@ export class CountryFitTally {
     const cells = this.#unfit;
     const of = this.#examined;
     const least = this.#only ? leastOfOnly : { cells: leastCells, share: leastUnfit };
-    if (cells < least.cells || cells < of * least.share) return undefined;
+    const areMany = (count: number, { cells: fewest, share }: typeof least): boolean =>
+      count >= fewest && count >= of * share;
+    if (!areMany(cells, least) && !areMany(this.#american, leastAmerican)) return undefined;
     return { cells, of, ...(this.#only && { read_as: this.#only }) };
   }
 

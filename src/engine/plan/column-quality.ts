@@ -69,7 +69,7 @@ export interface DoubtOptions {
    * their type, many phone numbers may lack the `+` of a calling code (half of them, or a twentieth that
    * would be mobile numbers), more than a tenth of the calling codes are of other countries than `country`, or
    * a tenth of the numbers without one are none of their row's country (half, where `country` is that of all
-   * rows), or far more of these are valid in another, or the history has the addresses for another country.
+   * rows; ten and a twentieth, where these are in the form of North America), or far more of these are valid in another, or the history has the addresses for another country.
    * Returns whether to continue.
    * @default the run continues
    */

@@ -168,7 +168,7 @@ export function misreadNumbersSentence(
 
 export function unfitNumbersSentence({ cells, of, read_as: country }: UnfitNumbers): string {
   if (country !== undefined) {
-    return `${grouped(cells)} of ${counted(of, 'number')} without a calling code ${cells === 1 ? 'does not look like a number' : 'do not look like numbers'} of ${country}, and would be read as such: give the country of the list (${optionName('country')}), or write the numbers with +`;
+    return `${grouped(cells)} of ${counted(of, 'number')} without a calling code ${cells === 1 ? 'does not look like a number' : 'do not look like numbers'} of ${country}, and would be read as such: give the country of the list (${optionName('country')}) or of each row (${optionName('countryColumn')}), or write the numbers with +`;
   }
   const are = cells === 1 ? 'is not a number' : 'are not numbers';
   return `${grouped(cells)} of ${counted(of, 'number')} without a calling code ${are} of the country of the row: correct the column of countries (${optionName('countryColumn')}), or write the numbers with +`;

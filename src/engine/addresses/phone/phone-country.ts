@@ -67,6 +67,11 @@ function looksForeign(cell: string, plan: NumberingPlan | undefined): boolean {
   return plan?.hasVariedLengths === true && northAmerican.test(trimCell(cell));
 }
 
+/** Whether a phone cell is written as a number of North America, and its row's country is not of that plan. */
+export function isAmericanAbroad(cell: string, country: CountryCode): boolean {
+  return planOf(country)?.family.callingCode !== '1' && northAmerican.test(trimCell(cell));
+}
+
 /** Whether a phone cell, read in a country, is a valid fixed or mobile number of that country, and looks like it. */
 export function fitsCountry(cell: string, country: CountryCode): boolean {
   if (looksForeign(cell, planOf(country))) return false;

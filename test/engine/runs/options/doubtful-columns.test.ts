@@ -179,6 +179,14 @@ describe('onDoubtfulColumns', () => {
     expect(reported?.unfit).toEqual({ cells: 3, of: 4, read_as: 'DE' });
     expect(await estimated(['(415) 555-0100', '0151 23456789', '030 901820'])).toEqual([]);
     expect(await estimated(['(415) 555-0100', '415 5550100', '04155 501000'])).toEqual([]);
+    // In their own form these are sure to be of another country.
+    const abroad = numbers(10, '').map((digits) => `(212) 652-${digits.slice(2)}`);
+    const mixed = [...numbers(90, '0151 23'), ...abroad];
+    const [many, ...others] = await estimated(mixed);
+    expect(others).toEqual([]);
+    expect(many?.unfit).toEqual({ cells: 10, of: 100, read_as: 'DE' });
+    expect(await estimated(mixed.slice(0, -1))).toEqual([]);
+    expect(await estimated([...mixed, ...numbers(110, '030 901')])).toEqual([]);
   });
 
   const german = [
