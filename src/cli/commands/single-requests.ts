@@ -109,9 +109,9 @@ function guessType(address: string): VerificationType {
   );
 }
 
-/** The verdict comes first, whatever surrounds it in the answer. */
+/** The verdict comes first, whatever surrounds it in the answer: a phone has a `status` of its own. */
 function flattened(answer: UnitAnswer): unknown {
   const { result, ...others } = answer;
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return answer;
-  return { ...result, ...others };
+  return { ...result, ...others, ...result };
 }

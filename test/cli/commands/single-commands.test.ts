@@ -68,6 +68,12 @@ describe('sluice check', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^email +ada@gmail\.com\nvalid +false\nwrong +false\nunknown +true\n/);
     expect(stdout).toMatch(/^is_free +true$/m);
+    const phone = ['+1 202 555 0123', '--country', 'US', '--local'];
+    const shown = (await runCommand(checkCommand, phone)).stdout;
+    const json = (await runCommand(checkCommand, [...phone, '--json'])).stdout;
+    const { result } = JSON.parse(json) as { result: { status: string } };
+    expect(result.status).not.toBe('ok');
+    expect(shown).toMatch(new RegExp(`^status +${result.status}$`, 'm'));
   });
 
   it('uses the local service with --local, whatever service the environment names', async () => {
