@@ -163,8 +163,17 @@ function valueOf(
     throw new ConfigurationError(`${rawName} takes no value`, { option: rawName });
   }
   if (value === '' && definition.mayBeBare === true) return true;
-  if (value !== undefined) return value;
-  throw valueMissing(definition, rawName);
+  if (value === undefined) throw valueMissing(definition, rawName);
+  // Pasted as a text shows it: a command leaves out brackets, in which a shell sees files.
+  const { shown } = definition.type;
+  const isCountry = shown === '<CC>';
+  if ((value === shown && shown.startsWith('<')) || (isCountry && value === 'CC')) {
+    throw new ConfigurationError(
+      `${rawName} ${value}: put ${isCountry ? "a country's code" : 'a value'} in place of ${value}${isCountry ? ', such as US' : ''}`,
+      { option: rawName, fault: 'missing' },
+    );
+  }
+  return value;
 }
 
 /** Whether the value was forgotten and the next option taken for it; `--name=value` takes any. */

@@ -11,6 +11,7 @@ const command: Command = {
   options: [
     { name: 'output', short: 'o', type: path('<path>'), help: '' },
     { name: 'email', type: text('<column>'), isRepeatable: true, help: '' },
+    { name: 'country', type: text('<CC>'), help: '' },
     { name: 'quiet', help: '' },
   ],
   examples: [],
@@ -28,6 +29,14 @@ describe('parseCommandLine', () => {
     for (const args of [['--output', 'x'], ['--output=x'], ['-o', 'x'], ['-ox']]) {
       expect(parse(...args).options.text('output')).toBe('x');
     }
+  });
+
+  it('takes no placeholder, which is put in place of a value', () => {
+    const missing = expect.objectContaining({ fault: 'missing' }) as unknown;
+    for (const args of [['--email', '<column>'], ['--country', '<CC>'], ['--country=CC']]) {
+      expect(() => parse(...args), args.join(' ')).toThrow(missing);
+    }
+    expect(parse('--country', 'US').options.text('country')).toBe('US');
   });
 
   it('takes what looks like an option only as the value it is meant to be', () => {
