@@ -833,9 +833,11 @@ describe('sluice verify without a column, where nobody can be asked', () => {
   });
 
   it('leaves a country to be filled in where none can be known, and takes it from the locale', async () => {
-    await write('list.csv', 'mail\ngood1@sluice.test\n');
+    await write('list.csv', 'mail,phone\ngood1@sluice.test,030 1234567\n');
     const unknown = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(unknown.code).toBe(2);
+    // Of an option that nobody gave nothing is said.
+    expect(eventsOf(unknown, 'notice')).toEqual([]);
     expect(commandIn(unknown.stderr)).toContain('--country CC');
     expect(eventsOf(unknown, 'found_country')).toMatchObject([{ country: null }]);
     const known = await runInProcess(['verify', 'list.csv'], {

@@ -103,7 +103,8 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
       person,
       estimate: async (added, how) => {
         const counted = withMore([...added, ['dry-run', true]], how?.without);
-        const estimated = await estimateList(counted, reporter, how);
+        const namesCodes = input.options.has('country-from');
+        const estimated = await estimateList(counted, reporter, { ...how, namesCodes });
         isCostShown = true;
         return estimated;
       },
@@ -187,14 +188,14 @@ async function openReports(input: CommandInput<VerifyOption>, to: Location): Pro
 async function estimateList(
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
-  { isOffline = false }: { readonly isOffline?: boolean } = {},
+  how: Pick<Parameters<typeof estimateJob>[1], 'isOffline' | 'namesCodes'>,
 ): Promise<EstimatedJob> {
   const to = locationOf(input.options.text('output') ?? standard, input);
   const stateDir = stateDirectoryOf(to, input);
   const reports = await RunReports.open({});
   const { job, history } = await prepareJob(to, input, { run: {}, reporter, reports });
   try {
-    return await estimateJob(job, { stateDir, isOffline }, reports);
+    return await estimateJob(job, { stateDir, ...how }, reports);
   } finally {
     reporter.close();
     await history?.close();

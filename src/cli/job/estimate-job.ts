@@ -75,11 +75,14 @@ export async function estimateJob(
     stateDir,
     store,
     isOffline = false,
+    namesCodes = true,
   }: {
     readonly stateDir?: string | undefined;
     readonly store?: SharedStore | undefined;
     /** Whether the service is not asked for the balance. @default false */
     readonly isOffline?: boolean;
+    /** Whether `--country-from` is given, and not assumed to count the list. @default true */
+    readonly namesCodes?: boolean;
   },
   reports: RunReports,
 ): Promise<EstimatedJob> {
@@ -101,6 +104,8 @@ export async function estimateJob(
       ...shared,
       onProgress: (progress) => {
         const isOfEmails = progress.stage === 'notice' && progress.code === 'emails_of_countries';
+        if (!namesCodes && progress.stage === 'notice' && progress.code === 'no_calling_codes')
+          return;
         if (progress.stage === 'notice' && progress.code === 'budget_short') {
           const { type, used, smallest, allowed } = progress.fields;
           if (Number(used) + Number(smallest) > Number(allowed)) unaffordable.add(String(type));
