@@ -18,10 +18,6 @@ class OptOutColumn {
   readonly position: number;
   readonly #says: (cell: string) => boolean;
   readonly #known = new Map<string, boolean>();
-  /** The answer of the row that was asked last: each verified column asks. */
-  #chunk: RowChunk | undefined;
-  #row = 0;
-  #isOut = false;
 
   /** @param says whether a cell says of its row that it has opted out */
   constructor(position: number, says: (cell: string) => boolean) {
@@ -30,12 +26,8 @@ class OptOutColumn {
   }
 
   isOut(chunk: RowChunk, row: number): boolean {
-    if (this.#chunk === chunk && this.#row === row) return this.#isOut;
-    this.#chunk = chunk;
-    this.#row = row;
     const cell = chunk.text(row, this.position);
-    this.#isOut = typeof cell === 'string' && this.#meaningOf(cell);
-    return this.#isOut;
+    return typeof cell === 'string' && this.#meaningOf(cell);
   }
 
   #meaningOf(cell: string): boolean {
@@ -52,14 +44,10 @@ export function optOutColumns(
   header: readonly string[],
   { columns }: ColumnLayout,
 ): readonly (readonly OptOutColumn[])[] {
-  const all = new Map<number, OptOutColumn>();
   const ofType = (type: VerificationType): readonly OptOutColumn[] =>
     header.flatMap((title, position) => {
       const says = isNamedOptOut(title) ? optOutOf(title, [type]) : undefined;
-      if (!says) return [];
-      const column = all.get(position) ?? new OptOutColumn(position, says);
-      all.set(position, column);
-      return [column];
+      return says ? [new OptOutColumn(position, says)] : [];
     });
   const byType = { email: ofType('email'), phone: ofType('phone') };
   return columns.map(({ type }) => byType[type]);

@@ -115,6 +115,8 @@ describe('OutcomeTally', () => {
       // Has opted out of nothing that is known to be valid.
       [wrong, empty, '', 'yes'],
       [email, phone, '', '2026-01-01'],
+      // Only its email bounced.
+      [email, phone, '', 'cleaned'],
       [email, phone, 'yes', 'true'],
       [wrong, empty, '', ''],
     ] as const;
@@ -137,7 +139,7 @@ describe('OutcomeTally', () => {
         from,
       });
     }
-    expect(tally.people).toMatchObject({ reachable: 3, optedOut: 5, splitOff: 3 });
+    expect(tally.people).toMatchObject({ reachable: 4, optedOut: 5, splitOff: 3 });
     // Reading other cells of each row would cost a fourth of the run.
     expect(asked.has(4)).toBe(false);
   });
