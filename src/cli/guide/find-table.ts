@@ -59,15 +59,13 @@ export function inPlace(
   { positionals, env, cwd, options }: CommandInput<VerifyOption>,
   added: readonly AddedOption[],
 ): readonly AddedOption[] | undefined {
-  const [database = '', ...others] = positionals;
+  const [database = ''] = positionals;
   const output = options.text('output');
   const isThere =
     output === undefined ||
     listUrl(locationOf(output, { env, cwd })) === listUrl(locationOf(database, { env, cwd }));
   // A DuckDB file is not read and written at once.
   if (!table || table.key.length === 0 || table.kind === 'duckdb' || !isThere) return undefined;
-  // Rows of other lists are none of the table.
-  if (others.length > 0) return undefined;
   const into = options.text('into');
   if (into !== undefined && into !== table.name) return undefined;
   const key = options.has('key') ? options.texts('key') : table.key;

@@ -79,7 +79,6 @@ it.each<[string, boolean, ...string[]]>([
   ['select email from contacts where id > 3', false],
   ['select id + 1 as id, email from contacts', false],
   ['select * from contacts', false, '--email', '#3'],
-  ['select * from contacts', false, 'more.csv'],
 ])('proposes to verify in place what has the key of its rows: %s', (query, isProposed, ...more) => {
   const args = [url, '--query', query, '--email', 'email', ...more];
   const input = { ...calledHere, ...parseCommandLine(verifyCommand, args, calledHere) };
