@@ -844,6 +844,13 @@ export const catalogue = {
     sentence: (odd) =>
       `${oddSentence(odd)}; check the list and the service before you use the results`,
   }),
+  mostly_suppressed: warning({
+    when: 'Lists of `--suppress` hold over 90 % of at least 20 addresses.',
+    example: { type: oneOf('email', 'phone'), suppressed: 280, cells: 281 },
+    variants: [{ suppressed: 281 }],
+    sentence: ({ type, suppressed, cells }) =>
+      `${suppressed === cells ? `all ${counted(cells, type)} are` : `${grouped(suppressed)} of ${counted(cells, type)} are`} on a list of --suppress, and were not sent: is it the right list?`,
+  }),
   outputs: info({
     when: 'Where the rows are. A log has it in `finished`.',
     example: {

@@ -42,6 +42,7 @@ export function verdictOf(
       : [];
   });
   const failed = columns.reduce((sum, { buckets }) => sum + buckets.failed, 0);
+  const suppressed = columns.reduce((sum, { reasons }) => sum + (reasons['suppressed'] ?? 0), 0);
   const nets = [credits.email, credits.phone].flatMap((each) => (each ? [each.net] : []));
   const isOver = summary.already_finished === true;
   const sum = nets.includes(null) ? null : nets.reduce<number>((sum, net) => sum + (net ?? 0), 0);
@@ -54,6 +55,7 @@ export function verdictOf(
     ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),
     counted(rows, 'row'),
     ...types,
+    ...(suppressed > 0 ? [`${grouped(suppressed)} suppressed`] : []),
     ...(service === 'local' || paid === null
       ? []
       : [paid === 0 ? 'nothing paid' : counted(paid, 'credit')]),
@@ -179,8 +181,21 @@ export function comparedMessages(summary: Summary): readonly Message[] {
 }
 
 /** Unusual changes since the last run: to be checked before the rows are used. */
-export function oddMessages({ compared }: Summary): readonly Message[] {
-  return (compared?.odd ?? []).map((odd) => message('odd_share', { ...odd }));
+/** A suppress list that leaves hardly an address may be the wrong one: this share, and of so many. */
+const mostlySuppressed = { share: 0.9, leastCells: 20 };
+
+export function oddMessages(summary: Summary): readonly Message[] {
+  return [
+    ...(summary.compared?.odd ?? []).map((odd) => message('odd_share', { ...odd })),
+    ...(['email', 'phone'] as const).flatMap((type) => {
+      const tally = summary[type];
+      const suppressed = tally?.reasons['suppressed'] ?? 0;
+      const cells = tally ? cellsOfShares(tally) + suppressed : 0;
+      return cells >= mostlySuppressed.leastCells && suppressed > cells * mostlySuppressed.share
+        ? [message('mostly_suppressed', { type, suppressed, cells })]
+        : [];
+    }),
+  ];
 }
 
 function shareOfUnknown({

@@ -3,6 +3,7 @@ import {
   type NotSubmittedReason,
   groupNumber,
   type BatchGroup,
+  trimCell,
 } from '../addresses/address.js';
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/cell-form.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
@@ -23,6 +24,7 @@ import {
   readPlainDigits,
   writePlainNumber,
 } from '../addresses/phone/phone-line.js';
+import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 import { sureNumber } from '../addresses/phone/phone-readings.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
@@ -180,14 +182,16 @@ export class CellReader {
     const { type = 'email' } = this.#columns[column] ?? {};
     if (!address || !this.#suppressed) return address?.line;
     const country = this.#countries.of(chunk, row);
-    return this.#isSuppressed(type, address.key, country) ? undefined : address.line;
+    const cell = chunk.text(row, this.#columns[column]?.position ?? 0);
+    return this.#isSuppressed(type, cell, address.key, country) ? undefined : address.line;
   }
 
-  #isSuppressed(type: VerificationType, key: string, country: RowCountry): boolean {
+  #isSuppressed(type: VerificationType, cell: CellText, key: string, country: RowCountry): boolean {
     if (!this.#suppressed) return false;
-    if (this.#suppressed.has(type, key)) return true;
-    const isPhone = type === 'phone' && typeof country === 'string';
-    return isPhone && this.#suppressed.hasNational(() => key, country);
+    if (type === 'email') return this.#suppressed.hasEmail(key);
+    if (typeof cell !== 'string' || typeof country !== 'string') return false;
+    const digits = phoneDigits(barePhone(trimCell(cell)))?.digits;
+    return this.#suppressed.hasPhone(key, digits, country);
   }
 
   addressOf(
@@ -218,7 +222,7 @@ export class CellReader {
     const key = this.#table.room(plainKeyBytes);
     if (!writePlainKey(bytes, start, end, key)) return false;
     addCell(this.#profileOf(index), true);
-    if (this.#suppressed?.hasBytes('email', key, 0, end - start) === true) {
+    if (this.#suppressed?.hasEmailBytes(key, 0, end - start) === true) {
       this.#setReason(place, 'suppressed');
       return true;
     }
@@ -271,10 +275,7 @@ export class CellReader {
         this.#countries.originOf(chunk, row),
       );
     }
-    const isSuppressed =
-      this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true ||
-      this.#suppressed?.hasNational(number, country) === true;
-    if (isSuppressed) {
+    if (this.#suppressed?.hasPhone(number(), plainText(count), country) === true) {
       this.#setReason(place, 'suppressed');
       return true;
     }
@@ -315,7 +316,7 @@ export class CellReader {
     if (countryFit?.isNextExamined() === true) {
       countryFit.examine(cell, country, () => this.#countries.originOf(chunk, row));
     }
-    if (this.#isSuppressed(type, address.key, country)) {
+    if (this.#isSuppressed(type, cell, address.key, country)) {
       this.#setReason(place, 'suppressed');
       return;
     }

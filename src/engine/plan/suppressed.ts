@@ -7,18 +7,21 @@ import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { trimCell } from '../addresses/address.js';
 import { emailLine } from '../addresses/email.js';
 import { emailsIn, holdsOneAddress } from '../addresses/cell-form.js';
-import { planOf } from '../addresses/phone/numbering-plan.js';
-import { phoneCountry } from '../addresses/phone/phone-country.js';
+import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
+import { anyCountry, phoneCountry } from '../addresses/phone/phone-country.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
-import { sureNumber } from '../addresses/phone/phone-readings.js';
-import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
+import { isOneNumber, sureNumber } from '../addresses/phone/phone-readings.js';
+import { barePhone, numbersIn, phoneDigits } from '../addresses/phone/phone-digits.js';
 import type { VerificationType } from '../../contract/enums.js';
 
 /** The kind of a cell in a list of suppressed addresses. */
 type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
 
-/** Kinds of keys in the hashes of addresses: an address is suppressed in every country, national digits are not. */
-const kinds = { email: 1, domain: 2, phone: 3, national: 4 };
+/**
+ * Kinds of keys in the hashes of addresses. Digits without a calling code are those of a number in any country
+ * (`national`), or, where the number is known, only the same digits in another cell (`written`).
+ */
+const kinds = { email: 1, domain: 2, phone: 3, national: 4, written: 5 };
 
 /** Prefixes of a national number within its country. */
 const trunkPrefixes = ['', '0', '8', '1', '06'];
@@ -53,9 +56,10 @@ export class Suppressed {
   readonly #hash: KeyHash;
   readonly #table: AddressTable;
   #hasDomains = false;
+  #hasPhones = false;
   #hasNational = false;
 
-  /** @param country country of numbers without a calling code. @default each row's */
+  /** @param country of most rows: a number without a calling code may be one of it. @default none */
   constructor(country: CountryCode | undefined) {
     const seed = randomBytes(32);
     this.#country = country;
@@ -63,7 +67,8 @@ export class Suppressed {
     this.#table = new AddressTable({ seed });
   }
 
-  add(cell: CellText): SuppressedCell {
+  /** @param country of the entry, as its list says: of its number, if that has no calling code */
+  add(cell: CellText, country?: CountryCode): SuppressedCell {
     if (cell === invalidText) return 'unread';
     const text = trimCell(cell ?? '');
     if (text === '') return 'empty';
@@ -74,64 +79,77 @@ export class Suppressed {
       this.#add('domain', domainToASCII(name) || name.toLowerCase());
       return 'domain';
     }
-    if ((text.match(/\d/g)?.length ?? 0) < fewestDigits) return 'unread';
-    const ofNumber = phoneCountry(text);
-    const country = typeof ofNumber === 'string' ? ofNumber : this.#country;
-    if (!country) return this.#addNational(text);
-    const number = phoneLine(text, country);
-    if ('reason' in number) return 'unread';
-    this.#add('phone', number.key);
-    return 'phone';
+    return this.#addPhones(barePhone(text).normalize('NFC'), country);
   }
 
-  /** Whether an address or its domain is suppressed, in whatever writing. @param key normalised */
-  has(type: VerificationType, key: string): boolean {
-    if (this.#has(type, key)) return true;
-    if (type === 'phone' || !beside.test(key)) return false;
+  /** Whether an email or its domain is suppressed, in whatever writing. @param key normalised */
+  hasEmail(key: string): boolean {
+    if (this.#isEmail(key)) return true;
+    if (!beside.test(key)) return false;
     return emailsIn(key).some((each) => {
       const email = emailLine(each);
-      return 'key' in email && this.#has(type, email.key);
+      return 'key' in email && this.#isEmail(email.key);
     });
   }
 
   /**
-   * Whether a phone number is suppressed by its national digits in the country of its row.
+   * Whether a phone number is suppressed, as it is read or written, or beside text.
    *
-   * @param key gives the number's key, called where there are such digits
+   * @param digits of the cell; `undefined` where it is a text
    */
-  hasNational(key: () => string, country: CountryCode): boolean {
-    return this.#hasNational && this.#isNational(key(), country);
+  hasPhone(key: string, digits: string | undefined, country: CountryCode): boolean {
+    if (!this.#hasPhones) return false;
+    if (this.#isIn('phone', key)) return true;
+    if (digits === undefined) {
+      return numbersIn(key.slice(1)).some((each) => this.hasPhoneIn(each, country));
+    }
+    // Digits that are the same but for a lost plus sign.
+    const written = digits.replace('+', '');
+    const whole = key.slice(1);
+    return (
+      this.#isWritten(written) ||
+      (whole !== written && this.#isWritten(whole)) ||
+      this.#isNational(key, country)
+    );
   }
 
+  /** The same for a cell. */
+  hasPhoneIn(cell: string, country: CountryCode): boolean {
+    const phone = phoneLine(cell, country);
+    if ('reason' in phone) return false;
+    return this.hasPhone(phone.key, phoneDigits(barePhone(trimCell(cell)))?.digits, country);
+  }
+
+  #isWritten(digits: string): boolean {
+    return (
+      this.#isIn('phone', `+${digits}`) ||
+      this.#isIn('written', digits) ||
+      (this.#hasNational && this.#isIn('national', digits))
+    );
+  }
+
+  /** Whether a number in E.164 is suppressed by national digits of whatever country. */
   #isNational(key: string, country: CountryCode): boolean {
-    // What is surely not a number is compared by its digits.
-    if (key.startsWith('d')) return this.#hasDigits(key.slice(1));
-    const code = planOf(country)?.family.callingCode;
-    if (code === undefined || !key.startsWith(`+${code}`)) return false;
-    const national = key.slice(1 + code.length);
+    if (!this.#hasNational || !key.startsWith('+')) return false;
+    const family = familyOf(key.slice(1));
+    if (!family) return false;
+    const national = key.slice(1 + family.callingCode.length);
     return trunkPrefixes.some((prefix) => {
       const digits = prefix + national;
-      return this.#hasDigits(digits) && sureNumber({ digits }, country) === key;
+      if (!this.#isIn('national', digits)) return false;
+      const home = planOf(country)?.family === family ? country : phoneCountry(key);
+      return typeof home === 'string' && sureNumber({ digits }, home) === key;
     });
   }
 
-  #hasDigits(digits: string): boolean {
-    this.#hash.hash(kinds.national, digits);
-    return this.#isFound();
+  #isEmail(key: string): boolean {
+    if (this.#isIn('email', key)) return true;
+    return this.#hasDomains && this.#isIn('domain', key.slice(key.lastIndexOf('@') + 1));
   }
 
-  #has(type: VerificationType, key: string): boolean {
-    this.#hash.hash(kinds[type], key);
-    if (this.#isFound()) return true;
-    if (type === 'phone' || !this.#hasDomains) return false;
-    this.#hash.hash(kinds.domain, key.slice(key.lastIndexOf('@') + 1));
-    return this.#isFound();
-  }
-
-  /** The same for an ASCII key in bytes. */
-  hasBytes(type: VerificationType, bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#isIn(kinds[type], bytes, start, end)) return true;
-    if (type === 'phone') return false;
+  /** The same as {@link Suppressed.hasEmail} for an ASCII key in bytes. */
+  hasEmailBytes(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#areBytesIn('email', bytes, start, end)) return true;
     let domainStart = start;
     let isBeside = bytes[end - 1] === dot;
     for (let at = start; at < end; at += 1) {
@@ -139,8 +157,8 @@ export class Suppressed {
       if (byte === atSign) domainStart = at + 1;
       else if (besideBytes.has(byte)) isBeside = true;
     }
-    if (isBeside) return this.has(type, Buffer.from(bytes.subarray(start, end)).toString('latin1'));
-    return this.#hasDomains && this.#isIn(kinds.domain, bytes, domainStart, end);
+    if (isBeside) return this.hasEmail(Buffer.from(bytes.subarray(start, end)).toString('latin1'));
+    return this.#hasDomains && this.#areBytesIn('domain', bytes, domainStart, end);
   }
 
   /** An address with a name, or beside others, is suppressed, too. */
@@ -156,22 +174,59 @@ export class Suppressed {
     return isRead ? 'email' : 'unread';
   }
 
-  #addNational(text: string): SuppressedCell {
-    const { digits } = phoneDigits(barePhone(text)) ?? {};
-    if (digits === undefined || digits.startsWith('+')) return 'unread';
+  /** What is no number is suppressed as the same text, with the numbers in it. */
+  #addPhones(text: string, country: CountryCode | undefined): SuppressedCell {
+    const count = text.match(/\p{Nd}/gu)?.length ?? 0;
+    if (count === 0) return 'unread';
+    this.#hasPhones = true;
+    let found: SuppressedCell = 'unread';
+    if (phoneDigits(text)) found = this.#addNumber(text, country);
+    else {
+      this.#add('phone', `t${text}`);
+      for (const each of numbersIn(text)) found = this.#addNumber(each, country);
+    }
+    return count < fewestDigits ? 'unread' : found;
+  }
+
+  #addNumber(text: string, ofEntry: CountryCode | undefined): SuppressedCell {
+    const found = phoneDigits(text);
+    if (!found) return 'unread';
+    const ofNumber = phoneCountry(text);
+    const hasPlus = found.digits.startsWith('+');
+    const digits = hasPlus ? found.digits.slice(1) : found.digits;
+    const abroad = typeof ofNumber === 'string' ? ofNumber : hasPlus ? anyCountry : undefined;
+    const home = abroad ?? ofEntry;
+    const number = home && sureNumber(found, home);
+    if (number !== undefined) {
+      this.#add('phone', number);
+      if (abroad) return 'phone';
+      if (isOneNumber(number)) {
+        this.#add('written', digits);
+        return 'phone';
+      }
+    }
     this.#hasNational = true;
     this.#add('national', digits);
-    return 'without_country';
+    const ofRun = this.#country && sureNumber(found, this.#country);
+    if (this.#country && ofRun !== undefined && !this.#isNational(ofRun, this.#country)) {
+      this.#add('phone', ofRun);
+    }
+    return home ? 'phone' : 'without_country';
   }
 
   #add(kind: keyof typeof kinds, key: string): void {
     this.#table.add(kinds[kind], key);
   }
 
-  #isIn(kind: number, bytes: Uint8Array, start: number, end: number): boolean {
+  #isIn(kind: keyof typeof kinds, key: string): boolean {
+    this.#hash.hash(kinds[kind], key);
+    return this.#isFound();
+  }
+
+  #areBytesIn(kind: keyof typeof kinds, bytes: Uint8Array, start: number, end: number): boolean {
     const room = this.#hash.room(end - start);
     for (let at = start; at < end; at += 1) room[at - start] = bytes[at] as number;
-    this.#hash.hashRoom(kind, end - start);
+    this.#hash.hashRoom(kinds[kind], end - start);
     return this.#isFound();
   }
 

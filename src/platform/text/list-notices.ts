@@ -110,7 +110,7 @@ export const inputNotices = {
     sentence: suppressListSentence,
   }),
   suppress_list_unread: define({
-    when: 'Cells of a list of `--suppress` suppress nothing. `rows` are the first of them.',
+    when: 'Cells of a list of `--suppress` are no address, domain or number. `rows` are the first of them.',
     isWarning: true,
     example: {
       list: 'optouts.csv',
@@ -315,21 +315,18 @@ function suppressListSentence({
 }: {
   readonly list: string;
   readonly cells: number;
-  /** Those that are numbers without a calling code, where no country is given for them. */
+  /** Those that are numbers without a calling code, where the list has no country for them. */
   readonly without_country: number;
   readonly unread: number;
   readonly rows: readonly number[];
 }): string {
-  const holds = `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`;
-  const ofRows =
-    without === 1
-      ? '1 phone number has no calling code, and is never sent where the country of a row makes it the same'
-      : `${counted(without, 'phone number')} have no calling code, and are never sent where the country of a row makes them the same`;
+  const holds = `never sent: what is in ${counted(cells, 'cell')} of ${list}`;
+  const ofRows = `${counted(without, 'phone number')} ${without === 1 ? 'has' : 'have'} no calling code and no country: no number with the same digits is sent, whatever its country`;
   const numbers = `row${rows.length === 1 ? '' : 's'} ${rows.map(grouped).join(', ')}${unread > rows.length ? ', …' : ''}`;
   const rest =
     unread === 1
-      ? `1 cell (${numbers}) holds no email address, domain or phone number, and suppresses nothing`
-      : `${counted(unread, 'cell')} (${numbers}) hold no email address, domain or phone number, and suppress nothing`;
+      ? `1 cell (${numbers}) holds no email address, domain or phone number, and suppresses at most the same text`
+      : `${counted(unread, 'cell')} (${numbers}) hold no email address, domain or phone number, and suppress at most the same text`;
   return [holds, ...(without > 0 ? [ofRows] : []), ...(unread > 0 ? [rest] : [])].join('; ');
 }
 

@@ -53,7 +53,7 @@ function internationalDigits(cell: CellText): PhoneDigits | undefined {
 }
 
 /** Digits with a calling code mean the same in every country. */
-const anyCountry: CountryCode = 'US';
+export const anyCountry: CountryCode = 'US';
 
 function nationalOf(digits: PhoneDigits, callingCode: string): string | undefined {
   return sureNumber(digits, anyCountry)?.slice(1 + callingCode.length);

@@ -45,6 +45,20 @@ export function isSeveralNumbers(text: string): boolean {
   );
 }
 
+/** What no number contains, or what is between two. */
+const aroundNumbers = /[^\p{Nd}\s()[\]（）［］.／/\p{Pd}+＋]+|\s[/／]\s|(?=[+＋])/u;
+/** Shorter digits beside a number are a time, an extension, a floor. */
+const fewestBesideText = 6;
+
+/** The numbers in a cell that is not made of one number alone, whatever is around them. */
+export function numbersIn(text: string): readonly string[] {
+  const parts = text.split(aroundNumbers);
+  return parts
+    .flatMap((part) => (findDigits(part) === undefined ? part.split(/[/／]|\s\p{Pd}\s/u) : [part]))
+    .filter((part) => (findDigits(part)?.digits.length ?? 0) >= fewestBesideText)
+    .map(trimCell);
+}
+
 function isSeveral(digits: string, text: string): boolean {
   return digits.length >= fewestOfTwo && holdsSeveral(text);
 }

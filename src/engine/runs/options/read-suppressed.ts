@@ -12,6 +12,7 @@ import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/column-lookup.js';
 import { readCountry } from '../../plan/plan.js';
 import { isEmail } from '../../columns/cell-patterns.js';
+import { parseCountryCell } from '../../plan/row-countries.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
 import { type RunProgress, noticed } from '../reporting/run-progress.js';
 import { isLocationName, sourceOf, type SourceInput } from './source-and-sink.js';
@@ -43,7 +44,7 @@ interface ReadSuppressed {
 /**
  * Reads the suppress lists.
  *
- * @param options.country country of their numbers without a calling code
+ * @param options.country of most rows: their numbers without a calling code may be of it
  * @throws ConfigurationError for a list without a recognisable column; InputError, `input_suspect` for a list
  * without an address
  */
@@ -122,7 +123,7 @@ interface ListFigures {
   readonly name: string;
   /** Suppressed cells. */
   readonly found: number;
-  /** Those that are national numbers without a country. */
+  /** Those that are numbers without a calling code and without a country. */
   readonly withoutCountry: number;
   readonly unread: number;
   /** The first rows with unread cells, as a spreadsheet numbers them. */
@@ -140,14 +141,15 @@ async function readList(
   hasHeader = true,
 ): Promise<ListFigures> {
   const source = await opens(hasHeader);
-  const named = (header: readonly string[]): readonly number[] | undefined =>
-    columns?.map((column) => findColumn(header, column, source.name)) ??
-    (header.length === 1 ? [0] : undefined);
+  let named: readonly number[] | undefined;
   let reading;
   try {
     reading = await source.open({
       ...(signal && { signal }),
-      wanted: (header) => named(header) ?? [],
+      wanted(header) {
+        named = columns?.map((column) => findColumn(header, column, source.name));
+        return header.length === 1 ? [0] : [];
+      },
     });
   } catch (error) {
     if (error instanceof InputError && error.fault === 'empty') throw holdsNothing(source.name);
@@ -157,45 +159,48 @@ async function readList(
   }
   const { header } = reading;
   const all = header.map((_, at) => at);
-  let positions = named(header);
   let [found, withoutCountry, unread] = [0, 0, 0];
   const unreadRows = new Set<number>();
   // A list of one address a line has no header either.
   const hasHeaderRow = reading.isUnnamed !== true && !/\.txt(?:\.gz)?$/i.test(source.name);
   let number = hasHeaderRow ? 1 : 0;
-  const take = (cells: readonly CellText[]): void => {
-    number += 1;
-    for (const cell of cells) {
-      const what = suppressed.add(cell);
-      if (what === 'unread') {
-        unread += 1;
-        if (unreadRows.size < mostUnreadRows) unreadRows.add(number);
-      }
-      if (what !== 'unread' && what !== 'empty') found += 1;
+  const take = (cellAt: CellAt, { positions, country }: ListColumns): number => {
+    const ofRow = country === undefined ? undefined : parseCountryCell(cellAt(country));
+    const ofEntry = typeof ofRow === 'string' ? ofRow : undefined;
+    let others = 0;
+    for (const position of positions) {
+      const what = suppressed.add(cellAt(position), ofEntry);
+      if (what === 'unread') others += 1;
+      else if (what !== 'empty') found += 1;
       if (what === 'without_country') withoutCountry += 1;
     }
+    return others;
   };
+  const takeRow = (cellAt: CellAt, read: ListColumns): void => {
+    number += 1;
+    const others = take(cellAt, read);
+    unread += others;
+    if (others > 0 && unreadRows.size < mostUnreadRows) unreadRows.add(number);
+  };
+  let read: ListColumns | undefined = header.length === 1 ? { positions: [0] } : undefined;
   const judged: (readonly CellText[])[] = [];
-  const judge = (): void => {
-    const found = (positions = columnsOf(source.name, header, judged));
-    for (const row of judged) take(found.map((position) => row[position]));
+  const judge = (): ListColumns => {
+    const found = columnsOf(source.name, header, judged, named);
+    for (const row of judged) takeRow((at) => row[at], found);
+    return found;
   };
   for await (const chunk of reading.chunks) {
     for (let row = 0; row < chunk.length; row += 1) {
-      const cells = (positions ?? all).map((each) => chunk.text(row, each));
-      if (positions) take(cells);
-      else if (judged.push(cells) === judgedRows) judge();
+      if (read) takeRow((at) => chunk.text(row, at), read);
+      else if (judged.push(all.map((at) => chunk.text(row, at))) === judgedRows) read = judge();
     }
   }
-  if (!positions) judge();
   // The supposed header may be the first address.
-  for (const position of positions ?? []) {
-    const what = suppressed.add(header[position]);
-    if (what === 'without_country') withoutCountry += 1;
-    if (what !== 'unread') found += 1;
-  }
+  take((at) => header[at], read ?? judge());
   return { name: source.name, found, withoutCountry, unread, rows: [...unreadRows] };
 }
+
+type CellAt = (position: number) => CellText;
 
 /** A column of domains, with emails among them, may have any name. */
 const enoughEntries = 0.8;
@@ -204,13 +209,23 @@ function isEntry(cell: CellText): boolean {
   return isDomain(cell) || (typeof cell === 'string' && isEmail(cell));
 }
 
-/** @throws ConfigurationError where no column holds addresses or domains */
+interface ListColumns {
+  /** Of its addresses and domains. */
+  readonly positions: readonly number[];
+  /** Of the column that says whose numbers they are, row by row. */
+  readonly country?: number | undefined;
+}
+
+/** @throws ConfigurationError where no column is named, and none holds addresses or domains */
 function columnsOf(
   list: string,
   header: readonly string[],
   rows: readonly (readonly CellText[])[],
-): readonly number[] {
-  const { contacts, all } = judgeColumns(header, rows);
+  named: readonly number[] | undefined,
+): ListColumns {
+  const { contacts, country: ofRows, all } = judgeColumns(header, rows);
+  const country = ofRows && findColumn(header, ofRows.name);
+  if (named) return { positions: named, country };
   const found =
     contacts.length > 0
       ? contacts.map(({ name }) => findColumn(header, name))
@@ -221,7 +236,7 @@ function columnsOf(
           const entries = filled.filter(isEntry).length;
           return entries > 0 && entries >= filled.length * enoughEntries ? [at] : [];
         });
-  if (found.length > 0 || rows.length === 0) return found;
+  if (found.length > 0 || rows.length === 0) return { positions: found, country };
   throw new ConfigurationError(
     `${list} is to be suppressed, and none of its columns seems to hold addresses: name it as ${optionName('suppress', `${list}#<column>`)}; its columns are: ${all.map(({ title }) => title).join(', ')}`,
     { code: 'column_not_found', option: 'suppress' },

@@ -1,7 +1,6 @@
 import type { Batch } from '../../batches/batch.js';
 import { emailLine } from '../../addresses/email.js';
-import { phoneCountry } from '../../addresses/phone/phone-country.js';
-import { phoneLine } from '../../addresses/phone/phone-line.js';
+import { anyCountry } from '../../addresses/phone/phone-country.js';
 import type { RowValidator, Sink, AddedColumn, OutputCell } from '../../../lists/rows/sink.js';
 import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
 import {
@@ -47,10 +46,11 @@ export async function openList(
   const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
   const hasPhones = (options.phone ?? []).length > 0;
   const isSuppressed = (cell: string, type: VerificationType): boolean => {
-    const ofNumber = type === 'phone' ? phoneCountry(cell) : undefined;
-    const country = typeof ofNumber === 'string' ? ofNumber : readCountry(options.country);
-    const line = type === 'email' ? emailLine(cell) : country && phoneLine(cell, country);
-    return line !== undefined && 'key' in line && suppressed?.has(type, line.key) === true;
+    if (type === 'phone') {
+      return suppressed?.hasPhoneIn(cell, readCountry(options.country) ?? anyCountry) === true;
+    }
+    const email = emailLine(cell);
+    return 'key' in email && suppressed?.hasEmail(email.key) === true;
   };
   const hints = {
     optOutsOf: verificationTypes.filter((type) => (options[type] ?? []).length > 0),

@@ -97,10 +97,9 @@ describe('--suppress', () => {
       join(folder, 'stop.txt'),
       '+49170 1234567\n+1 202-555-0143\n0171 7654321\nnobody\n',
     );
-    const args = '--phone mobile --suppress stop.txt --provenance';
-    const ended = await verify(args);
+    const ended = await verify('--phone mobile --country AT --suppress stop.txt --provenance');
     expect(ended.code, ended.stderr).toBe(0);
-    // Whose number the third is, the country of each row says.
+    // The third may be a number of any country.
     expect(codedOf(ended, 'suppress_list_unread')).toMatchObject([
       { cells: 3, without_country: 1, unread: 1, rows: [4] },
     ]);
@@ -113,8 +112,33 @@ describe('--suppress', () => {
       ['empty', ''],
       ['suppressed', ''],
     ]);
-    await verify(`${args} --country AT --fresh`);
-    expect((await rows()).map((row) => row['mobile_submitted'])[1]).toBe('+491717654321');
+  });
+
+  it('reads a number by the country beside it, knows it without its plus sign and beside text, and doubts a list of nearly all', async () => {
+    const stop = ['0151 17049009,DE', '0664 1043612,AT', '+4915117049001,'];
+    const cells = [
+      ...stop.slice(0, 2),
+      '4915117049001,DE',
+      '0151/17049001 ab 18 Uhr,DE',
+      '+49 664 1043612,DE',
+    ];
+    const others = Array.from({ length: 17 }, (_, at) => `0151 170480${at + 10},DE`);
+    const write = async (name: string, lines: readonly string[]): Promise<void> =>
+      writeFile(join(folder, name), ['phone,country', ...lines, ''].join('\n'));
+    await write('list.csv', [...cells, ...others]);
+    await write('stop.csv', [...stop, ...others]);
+    const args =
+      'verify list.csv -o out.csv --phone phone --country-column country --country US --suppress stop.csv --poll-interval 5';
+    const ended = await runInProcess(args.split(' '), inFolder(folder, service));
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await paid()).toEqual(['+496641043612']);
+    const counts = { type: 'phone', suppressed: 21, cells: 22 };
+    expect(eventsOf(ended, 'mostly_suppressed')).toMatchObject([
+      { severity: 'warning', ...counts },
+    ]);
+    expect(eventsOf(ended, 'verdict')).toMatchObject([
+      { verdict: expect.stringMatching(/, 21 suppressed\b/) as string },
+    ]);
   });
 
   it('keeps no such row, counts it in a plan, and beats a history', async () => {
