@@ -1241,10 +1241,12 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(charges).toHaveLength(200);
     const all = ['--email', 'mail', '--phone', 'phone', '--country-from', 'phone'];
     const kept = ['-o', 'list.verified.csv', '--history', 'list.history'];
-    const whole = ['verify', 'list.csv', '--country', 'US', ...all, ...kept];
+    const counted = ['--dry-run', '--summary', '-'];
+    const whole = ['verify', 'list.csv', '--country', 'US', ...all, ...kept, ...counted];
     const ended = await runInProcess(whole, inFolder(folder, service));
     expect(ended.code, ended.stderr).toBe(0);
-    expect(await chargesOf(service)).toHaveLength(2400);
+    const left = { from_history: 100, credits: 1100 };
+    expect(JSON.parse(ended.stdout.toString())).toMatchObject({ email: left, phone: left });
   });
 
   it('offers a trial first where a long list is paid for, and pays for it once', async () => {
