@@ -543,12 +543,12 @@ export const catalogue = {
     sentence({ by, started_at: startedAt, is_finished: isFinished, paid }) {
       const run = `run of ${startText(startedAt)}`;
       if (isFinished) {
-        return `${by} drops the record of the ${run}, which is finished: the same command then pays for all of it again`;
+        return `${by} drops the record of the ${run}, which is finished: the same command then pays for all of it again, except for what a --history has`;
       }
       const then =
         by === '--fresh'
           ? `this run pays for the same addresses again; without ${by} that one is resumed`
-          : 'the same command then pays for them again';
+          : 'the same command then pays for them again, except for what a --history has';
       return `${by} drops the ${run}, which has spent ${paid}: ${then}`;
     },
   }),
