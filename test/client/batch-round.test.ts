@@ -7,8 +7,7 @@ import type { Client } from '../../src/client/client.js';
 import type { BatchSummary } from '../../src/contract/bodies.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import type { ServiceOptions } from '../../src/service/index.js';
-import type { Clock } from '../../src/platform/waiting/clock.js';
-import { createFastClock, createTestClock } from '../../src/testing/test-clock.js';
+import { createTestClock } from '../../src/testing/test-clock.js';
 import { chargesOf } from '../cli/harness/charges.js';
 import { refusal } from '../engine/driver/fake-service.js';
 import { withService } from '../service/with-service.js';
@@ -18,9 +17,9 @@ const lines = Buffer.from('good@sluice.test\nbad@sluice.test\n');
 const file = { sizeBytes: lines.length, open: () => [lines] };
 const parameters = { type: 'email', target_country: 'US' } as const;
 
-async function withHastyClient(options: ServiceOptions = {}, clock: Clock = createFastClock()) {
+async function withHastyClient(options: ServiceOptions = {}) {
   const { service } = await withService({ apiKey: 'key-of-this-test', ...options });
-  return { service, client: createTestClient(service.baseUrl, { apiKey: service.apiKey, clock }) };
+  return { service, client: createTestClient(service.baseUrl, { apiKey: service.apiKey }) };
 }
 
 async function listed(client: Client): Promise<readonly BatchSummary[]> {
@@ -156,11 +155,9 @@ describe('verifyFile', () => {
     ['uploadBatch', 'parse_error', 'input_malformed'],
     ['uploadBatch', 'ok', 'broken_contract'],
   ] as const)('ends where %s is always answered with %s: %s', async (operation, status, code) => {
-    const { service, client } = await withHastyClient(
-      { faults: { faults: [{ operation, what: { answer: { json: { status } } } }] } },
-      // The waits of dozens of looks grow.
-      createFastClock(50_000),
-    );
+    const { service, client } = await withHastyClient({
+      faults: { faults: [{ operation, what: { answer: { json: { status } } } }] },
+    });
     const error = await caught(client.verifyFile(file, parameters, { pollIntervalMs: 1 }));
     expect(error).toMatchObject({ code });
     expect(await chargesOf(service)).toHaveLength(0);
