@@ -109,7 +109,8 @@ export class Suppressed {
     return (
       this.#isWritten(written) ||
       (whole !== written && this.#isWritten(whole)) ||
-      this.#isNational(key, country)
+      this.#isNational(key, country) ||
+      (key !== `+${written}` && this.#isNational(`+${written}`, country))
     );
   }
 

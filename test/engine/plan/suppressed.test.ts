@@ -20,6 +20,8 @@ describe('a suppressed number without a calling code', () => {
     // The plus sign is lost on either side, or on both.
     ['4915117049009', '+49 151 17049009', 'AT', true],
     ['4915117049009', '4915117049009', 'DE', true],
+    ['0151 17049009', '4915117049009', 'DE', true],
+    ['0151 17049009', '4915117049009', 'AT', true],
   ])('%s is %s in a row of %s: %s', (entry, cell, country, expected) => {
     for (const ofRun of [undefined, 'US', 'FR'] as const) {
       const suppressed = new Suppressed(ofRun);
