@@ -105,7 +105,7 @@ function hasPositions(columns: readonly string[]): boolean {
 
 /** Whether a query names columns of a table, its key among them: what is computed may be another row's key. */
 function readsPlainly(query: string, table: DatabaseTable, key: readonly string[]): boolean {
-  const [, list = ''] = /^\s*select\s+(.+?)\s+from\s/is.exec(query) ?? [];
+  const [list = ''] = query.replace(/^\s*select\s/i, '').split(/\sfrom\s/i);
   const names = list.split(',').map((item) => item.trim().replaceAll(/^["`]|["`]$/g, ''));
   const isIn = (column: string, among: readonly string[]): boolean =>
     among.some((each) => each.toLowerCase() === column.toLowerCase());

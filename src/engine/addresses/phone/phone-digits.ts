@@ -45,14 +45,15 @@ export function isSeveralNumbers(text: string): boolean {
   );
 }
 
-/** What no number contains, or what is between two. */
-const aroundNumbers = /[^\p{Nd}\s()[\]（）［］.／/\p{Pd}+＋]+|\s[/／]\s|(?=[+＋])/u;
+/** What no number contains, and what is between two. */
+const aroundNumbers = [/[^\p{Nd}\s()[\]（）［］.／/\p{Pd}+＋]/u, /\s[/／]\s/, /(?=[+＋])/];
 /** Shorter digits beside a number are a time, an extension, a floor. */
 const fewestBesideText = 6;
 
 /** The numbers in a cell that is not made of one number alone, whatever is around them. */
 export function numbersIn(text: string): readonly string[] {
-  const parts = text.split(aroundNumbers);
+  let parts = [text];
+  for (const around of aroundNumbers) parts = parts.flatMap((part) => part.split(around));
   return parts
     .flatMap((part) => (findDigits(part) === undefined ? part.split(/[/／]|\s\p{Pd}\s/u) : [part]))
     .filter((part) => (findDigits(part)?.digits.length ?? 0) >= fewestBesideText)
