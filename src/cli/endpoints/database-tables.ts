@@ -54,10 +54,9 @@ export function namesOf(tables: readonly DatabaseTable[]): string {
   return `${names.join(', ')}${tables.length > mostTables ? ', …' : ''}`;
 }
 
-/** Columns by name: a run in place adds its own, which `*` would read the next night. */
 export function selectNamed(
   columns: readonly string[],
-  { kind }: Pick<DatabaseTable, 'kind'>,
+  { kind }: { readonly kind: DatabaseKind },
 ): string {
   return `select ${[...new Set(columns)].map((column) => quoteName(column, kind)).join(', ')}`;
 }

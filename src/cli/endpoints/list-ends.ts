@@ -9,7 +9,7 @@ import {
   streamSource,
 } from '../../index.js';
 import { columnsFor } from '../../lists/files/file-format.js';
-import { type DatabaseKind, showLocation } from '../../lists/location.js';
+import { showLocation } from '../../lists/location.js';
 import {
   type CommandInput,
   type ParsedOptions,
@@ -27,15 +27,9 @@ import {
   resolvePath,
   standard,
 } from './locations.js';
-import {
-  type DatabaseTable,
-  endsOf,
-  namesOf,
-  selectNamed,
-  tableIn,
-  tablesOf,
-} from './database-tables.js';
+import { endsOf, namesOf, selectNamed, tableIn, tablesOf } from './database-tables.js';
 import { filesOfOutput, verdictOutput, findOutput, isSamePlace } from './output.js';
+import { readsAllOf, withNames } from './query.js';
 
 export interface ListEnds {
   readonly source: Source;
@@ -219,88 +213,7 @@ function suggestedQuery(
   { kind }: DatabaseLocation,
   options: ParsedOptions<(typeof columnOptions)[number]>,
 ): string {
-  const columns = [...new Set(columnOptions.flatMap((name) => options.texts(name)))];
-  // The query of a position stays unknown.
-  if (columns.length === 0 || columns.some((column) => column.startsWith('#'))) return '';
-  const [all] = /^\s*select\s+\*\s/i.exec(query) ?? [];
-  if (all === undefined) return '';
-  const named = `${selectNamed(columns, { kind })}${query.slice(all.length - 1)}`;
-  return `, such as --query ${shellQuote(named)}`;
-}
-
-/** Whether a query names a table, and selects `*`, not only in a part in parentheses. */
-function readsAllOf(query: string, table: string): boolean {
-  const words = wordsOf(query);
-  let depth = 0;
-  let isAll = false;
-  for (const [at, word] of words.entries()) {
-    if (word === '(') depth += 1;
-    else if (word === ')') depth -= 1;
-    else if (depth === 0 && isStar(word, words[at - 1])) isAll = true;
-  }
-  return isAll && words.some((word, at) => isTable(word, table, words[at - 1]));
-}
-
-const sqlName = '(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_$]*)';
-const tableNamed = new RegExp(
-  `(?<!\\S)from\\s+(?:(${sqlName})\\.)?(${sqlName})(?![\\p{L}\\p{N}_$"\`]|\\s*\\.)`,
-  'iu',
-);
-
-/** The table that a query takes all its rows from. @returns `undefined` for one that joins, groups or is not known */
-export function tableOfQuery(
-  query: string,
-  tables: readonly DatabaseTable[],
-): DatabaseTable | undefined {
-  const words = wordsOf(query);
-  const [from, ...more] = words.flatMap((word, at) => (word === 'from' ? [at] : []));
-  const others = ['(', 'join', 'union', 'group', 'distinct', 'with'];
-  if (from === undefined || more.length > 0 || words.some((word) => others.includes(word)))
-    return undefined;
-  if (words.slice(from).includes(',')) return undefined;
-  const [, schema, name] = tableNamed.exec(query) ?? [];
-  if (name === undefined) return undefined;
-  const named = tables.filter((each) => isNamed(each.table, name, each));
-  const isDefault = (each: DatabaseTable): boolean =>
-    each.schema === '' &&
-    (schema === undefined || isNamed(defaultSchemas[each.kind] ?? '', schema, each));
-  return (
-    named.find((each) => schema !== undefined && isNamed(each.schema, schema, each)) ??
-    named.find(isDefault)
-  );
-}
-
-/** How the current schema may be named. */
-const defaultSchemas: Readonly<Partial<Record<DatabaseKind, string>>> = {
-  postgres: 'public',
-  sqlite: 'main',
-};
-
-/** Whether a name in a query is that of a table or a schema. */
-function isNamed(known: string, name: string, { kind }: Pick<DatabaseTable, 'kind'>): boolean {
-  const quote = /^["`]/.exec(name)?.[0];
-  const bare = quote ? name.slice(1, -1).replaceAll(quote + quote, quote) : name;
-  if (kind === 'sqlite' || kind === 'duckdb') return bare.toLowerCase() === known.toLowerCase();
-  return known === (kind === 'postgres' && !quote ? bare.toLowerCase() : bare);
-}
-
-/** Words without their quotes; parentheses and commas are words. */
-function wordsOf(query: string): readonly string[] {
-  const plain = query.toLowerCase().replaceAll(/["`]/g, '');
-  return plain.match(/[^\s,;()]+|[,()]/g) ?? [];
-}
-
-/** Not a product, as in `price * 2`. */
-function isStar(word: string, before = ''): boolean {
-  return (
-    word.endsWith('.*') || (word === '*' && ['select', 'distinct', 'all', ','].includes(before))
-  );
-}
-
-function isTable(word: string, table: string, before = ''): boolean {
-  return ['from', 'join', ','].includes(before) && lastPart(word) === lastPart(wordsOf(table)[0]);
-}
-
-function lastPart(name = ''): string {
-  return name.slice(name.lastIndexOf('.') + 1);
+  const columns = columnOptions.flatMap((name) => options.texts(name));
+  const named = columns.length === 0 ? undefined : withNames(query, columns, { kind });
+  return named === undefined ? '' : `, such as --query ${shellQuote(named)}`;
 }

@@ -1,12 +1,11 @@
 import {
   type DatabaseTable,
   hasAddresses,
-  selectNamed,
   tableIn,
   tablesOf,
 } from '../endpoints/database-tables.js';
-import { tableOfQuery } from '../endpoints/list-ends.js';
 import { isDatabase, type Location, locationOf } from '../endpoints/locations.js';
+import { readsPlainly, tableOfQuery, withNames } from '../endpoints/query.js';
 import type { CommandInput } from '../command.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
@@ -76,15 +75,11 @@ export function inPlace(
     .filter(([name]) => ['email', 'phone', 'country-column', 'country-from'].includes(name))
     .flatMap(([, values]) => values.map(String));
   const given = options.text('query') ?? '';
-  const [star] = /^\s*select\s+\*\s/i.exec(given) ?? [];
-  const isRead = star === undefined ? readsPlainly(given, table, key) : !hasPositions(columns);
-  if (!isRead) return undefined;
-  const rest = star === undefined ? undefined : given.slice(star.length - 1);
+  // The condition of a query stays.
+  const query = withNames(given, [...key, ...columns], table);
+  if (query === undefined && !readsPlainly(given, table, key)) return undefined;
   return [
-    // The condition of a query stays.
-    ...(rest === undefined
-      ? []
-      : [['query', `${selectNamed([...key, ...columns], table)}${rest}`] as const]),
+    ...(query === undefined ? [] : [['query', query] as const]),
     ...kept,
     ['output', database],
     ...(into === undefined ? [['into', table.name] as const] : []),
@@ -96,22 +91,6 @@ export function inPlace(
 function hasResults({ columns }: DatabaseTable, prefix: string | true): boolean {
   const column = String(prefix).slice(0, String(prefix).lastIndexOf('='));
   return columns.includes(`${column}_verification`);
-}
-
-/** A position of another query is another column. */
-function hasPositions(columns: readonly string[]): boolean {
-  return columns.some((column) => column.startsWith('#'));
-}
-
-/** Whether a query names columns of a table, its key among them: what is computed may be another row's key. */
-function readsPlainly(query: string, table: DatabaseTable, key: readonly string[]): boolean {
-  const [list = ''] = query.replace(/^\s*select\s/i, '').split(/\sfrom\s/i);
-  const names = list.split(',').map((item) => item.trim().replaceAll(/^["`]|["`]$/g, ''));
-  const isIn = (column: string, among: readonly string[]): boolean =>
-    among.some((each) => each.toLowerCase() === column.toLowerCase());
-  return (
-    names.every((name) => isIn(name, table.columns)) && key.every((column) => isIn(column, names))
-  );
 }
 
 function listUrl({ path, ...location }: Location): string {

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { locationOf } from '../../../src/cli/endpoints/locations.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
-import { refuseAllColumns, tableOfQuery } from '../../../src/cli/endpoints/list-ends.js';
+import { refuseAllColumns } from '../../../src/cli/endpoints/list-ends.js';
+import { tableOfQuery } from '../../../src/cli/endpoints/query.js';
 import { inPlace } from '../../../src/cli/guide/find-table.js';
 import { calledHere } from '../harness/called-here.js';
 
@@ -55,7 +56,7 @@ const tables = [
   ['', 'leads', 'leads'],
   ['sales', 'contacts', 'sales.contacts'],
 ].map(([schema = '', table = '', name = '']) => {
-  const columns = ['id', 'parent', 'email'];
+  const columns = ['id', 'Id', 'parent', 'email'];
   return { kind: 'postgres' as const, schema, table, name, columns, key: ['id'] };
 });
 
@@ -73,8 +74,9 @@ it.each([
 });
 
 it.each<[string, boolean, ...string[]]>([
-  ['select id, "email" from contacts where id > 3', true],
-  // The key of another row, none, that of no row, and a column of another query.
+  ['select ID, "email" from contacts where id > 3', true],
+  // The key of another row, twice, none, that of no row, and a column of another query.
+  ['select "Id", email from contacts', false],
   ['select parent as id, email from contacts', false],
   ['select email from contacts where id > 3', false],
   ['select id + 1 as id, email from contacts', false],

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
 import { csvCells } from '../../../cli/harness/csv-cells.js';
 import { eventsOf } from '../../../cli/harness/logged-events.js';
@@ -76,7 +78,12 @@ describe('sluice verify with a database', () => {
   const quoted = `create table "! order" ${rows}`;
   test.each([
     ['PostgreSQL', () => inject('postgresUrl'), async () => askPostgres(quoted)],
-    ['MySQL', () => inject('mysqlUrl'), async () => askMysql(`create table \`! order\` ${rows}`)],
+    [
+      'MySQL',
+      () => inject('mysqlUrl'),
+      async () => askMysql(`create table \`! order\` (email varchar(50) primary key) ${rows}`),
+      async () => askMysql('select email, email_verification from `! order`'),
+    ],
     [
       'DuckDB',
       (cwd: string) => `duckdb:${join(cwd, 'list.db')}`,
@@ -87,16 +94,28 @@ describe('sluice verify with a database', () => {
       (cwd: string) => `sqlite:${join(cwd, 'list.db')}`,
       async (cwd: string) => askSqlite(join(cwd, 'list.db'), quoted, 'select 1'),
     ],
-  ])('proposes a query that %s takes', async (_, urlIn, create) => {
-    const cwd = await withFolder();
-    await create(cwd);
-    const list = ['verify', urlIn(cwd), '--email', 'email', '--country', 'US', '--local'];
-    const refused = await runInProcess(list, { cwd });
-    expect(refused).toMatchObject({ code: 2 });
-    const [, query = ''] = /--query '([^']+)'/.exec(refused.stderr) ?? [];
-    const ended = await runInProcess([...list, '--query', query], { cwd });
-    expect(csvCells(ended.stdout)[1]?.slice(0, 2)).toEqual(['good1@sluice.test', 'verified']);
-  });
+  ])(
+    'proposes a query that %s takes',
+    async (_, urlIn, create, written?: () => Promise<unknown[]>) => {
+      const [cwd, env] = [await withFolder(), { LIST: '' }];
+      env.LIST = urlIn(cwd);
+      await create(cwd);
+      const list = ['verify', 'env:LIST', '--email', 'email', '--country', 'US', '--local'];
+      const refused = await runInProcess(list, { cwd, env });
+      expect(refused).toMatchObject({ code: 2 });
+      if (written) {
+        const [line = ''] = /^sluice verify .* -o env:LIST .*$/m.exec(refused.stderr) ?? [];
+        const { stdout } = await promisify(execFile)('sh', ['-c', `printf '%s\\0' ${line}`]);
+        await runInProcess(stdout.split('\0').slice(1, -1), { cwd, env });
+        const result = { email: 'good1@sluice.test', email_verification: 'verified' };
+        expect(await written(), line).toEqual([result]);
+        return;
+      }
+      const [, query = ''] = /--query '([^']+)'/.exec(refused.stderr) ?? [];
+      const ended = await runInProcess([...list, '--query', query], { cwd, env });
+      expect(csvCells(ended.stdout)[1]?.slice(0, 2)).toEqual(['good1@sluice.test', 'verified']);
+    },
+  );
 
   test('streams to standard output', async () => {
     const query =
