@@ -14,12 +14,10 @@ export class ApiKey {
     this.#value = value;
   }
 
-  /** The key itself, for the request header only. */
   reveal(): string {
     return this.#value;
   }
 
-  /** A hash of the key under a secret salt, in hex. */
   fingerprint(salt: string): string {
     return createHmac('sha256', salt).update(this.#value).digest('hex');
   }
@@ -66,7 +64,6 @@ export class KeyRing {
     else this.#latest = parseApiKey(input);
   }
 
-  /** The latest key; available once one was awaited. */
   get latest(): ApiKey {
     if (this.#latest) return this.#latest;
     throw new Error('a key is used that was not waited for');

@@ -87,7 +87,6 @@ export class BatchRound {
   readonly #until: number;
   #waits = 0;
 
-  /** @throws ConfigurationError `invalid_option` */
   constructor(
     service: BatchOperations,
     time: { readonly clock: Clock; readonly random: () => number },
@@ -102,7 +101,6 @@ export class BatchRound {
     this.#until = time.clock.now() + this.#timeoutMs;
   }
 
-  /** Waits until a batch has a status, a later one, or `internal_error`. */
   async waitFor(batchUuid: string, wanted: BatchStatus): Promise<BatchStatusAnswer> {
     checkValue('status', wanted, oneOf(batchStatuses));
     for (;;) {

@@ -15,7 +15,6 @@ export function addCleanUp(client: object, work: Promise<unknown>): void {
   open.add(settled);
 }
 
-/** Resolves when all clean-up of a client is done, or its time is over. */
 export async function cleanedUp(client: object, clock: Clock): Promise<void> {
   const open = cleanUps.get(client);
   if (open === undefined || open.size === 0) return;

@@ -290,7 +290,6 @@ export const callShape: OptionShape<CallOptions> = {
   onSent: called,
 };
 
-/** @throws ConfigurationError `invalid_option` */
 export function checkCallOptions(options: CallOptions): void {
   checkOptions(options, callShape);
 }

@@ -38,7 +38,6 @@ export function isBare(status: number, serviceMessage: string | undefined): bool
 export interface ServiceAnswer {
   /** The service's own words: its `message` (spec 7), another service's `detail` or `error`, or the text itself. */
   readonly words: string | undefined;
-  /** Its JSON value, or its text. */
   readonly body: unknown;
 }
 
@@ -196,10 +195,8 @@ async function* linesOf(sent: SentLines): AsyncGenerator<string, void, undefined
   yield rest + decoder.decode();
 }
 
-/** Forms of `@` in a service's text. */
 const ats = ['@', '\uff20', '\ufe6b', '%40', '&#64;', '&#x40;', '&commat;', '\\u0040'];
 const atStarts = new Set(ats.map((at) => at.charAt(0)));
-/** Characters that end an address; others may belong to it. */
 /** What follows the `@` of a package, as in `exceljs@4.4.0`: no domain ends in a number. */
 const packageVersion = /^\d{1,4}(?:\.\d{1,4}){1,2}$/;
 const ends = /[\s,;<>()[\]{}"`|]/;

@@ -49,7 +49,6 @@ interface RequestsOptions {
 /** A call with its deadline; never without a limit of its own. */
 type Sending = CallOptions & { readonly untilMs: number; readonly onStart: () => void };
 
-/** Reads a successful answer; what it throws is the attempt's failure. */
 type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
 
 type Attempted<T> =
@@ -89,7 +88,6 @@ export class Requests {
     return this.#options.settings;
   }
 
-  /** Joins a rate that processes share. @returns leaves it */
   shareRate(pace: SharedRate): () => void {
     return this.#scheduler.share(pace);
   }
@@ -337,7 +335,6 @@ function withAdded(request: WireRequest, attempt: number, number: number): WireR
   return { ...request, headers: { ...headers, ...request.headers } };
 }
 
-/** What an attempt shows about the service as a whole. */
 function outcomeOf(attempted: Attempted<unknown>, hasAnswered: boolean): Outcome {
   const { limits } = attempted;
   if ('value' in attempted) return { kind: 'answered', limits };

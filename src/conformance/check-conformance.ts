@@ -174,7 +174,6 @@ export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceR
   return ['', `${clauses.length} clauses`, ...lines, ...left, ''].join('\n');
 }
 
-/** The page with the specification, from the root of the package. */
 const page = 'docs/reference/service-interface.md';
 
 /** The anchors of its sections, by their numbers. */
@@ -198,7 +197,6 @@ const anchors: Readonly<Record<string, string>> = {
   '9': '9-versions',
 };
 
-/** The section of a clause: its number, or, as `5.3`, that of a point in a list of the section. */
 export function sectionOf(clause: string): string {
   const [number = '', whole = ''] = /^(\d)(?:\.\d+)?/.exec(clause) ?? [];
   const anchor = anchors[number] ?? anchors[whole];

@@ -6,7 +6,6 @@ type Need = 'read' | 'free' | 'spend';
 export type Outcome =
   /** The service does what the clause says. */
   | 'holds'
-  /** It does not. */
   | 'fails'
   /** Not checked: that would cost credits. */
   | 'needs_spend'

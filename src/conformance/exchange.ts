@@ -7,7 +7,6 @@ export interface Answer {
   readonly contentType: string;
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** The body as JSON; `undefined` for anything else. */
   readonly json: unknown;
   readonly tookMs: number;
 }

@@ -18,13 +18,10 @@ export const batchStatuses = [
   'internal_error',
 ];
 
-/** Email result quality (spec 2.4). */
 export const qualities = ['good', 'bad', 'risky', 'unknown'];
 
-/** Email result result (spec 2.4). */
 export const results = ['ok', 'invalid', 'error', 'unknown'];
 
-/** Country code (spec 2.4). */
 export const countries = (
   'AD AE AF AG AI AL AM AO AR AS AT AU AW AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BR BT BW BY BZ ' +
   'CA CD CF CG CH CI CK CL CM CN CO CR CU CV CW CY CZ DE DJ DK DM DO DZ EC EE EG ER ES ET FI FJ FK ' +
@@ -108,10 +105,8 @@ export const countFields = {
 /** Content type of a spreadsheet (spec 4). */
 export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** The service deviates from a clause. */
 export class Deviation extends Error {}
 
-/** The occasion of a clause did not come. */
 export class NotReached extends Error {}
 
 export function expectThat(holds: boolean, otherwise: string): asserts holds {

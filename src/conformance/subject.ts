@@ -91,7 +91,6 @@ export class Subject {
     return answer;
   }
 
-  /** Uploads a batch that must be accepted, and returns its uuid. */
   async newBatch(fields: Readonly<Record<string, string>> = {}, content?: string): Promise<string> {
     const name = this.newName();
     const answer = await this.upload(this.form({ ...fields, name }, content));
@@ -108,7 +107,6 @@ export class Subject {
     return status;
   }
 
-  /** Polls a batch until it has one of some statuses. */
   async until(uuid: string, ...wanted: readonly string[]): Promise<JsonObject> {
     const { patienceMs, signal } = this.#options;
     const endsAt = performance.now() + patienceMs;
@@ -196,7 +194,6 @@ export class Subject {
     return objectOf(await this.ask('GET', path), 'the export');
   }
 
-  /** Deletes every batch that was made; returns what stays. */
   async cleanUp(): Promise<readonly string[]> {
     const left: string[] = [];
     for (const uuid of this.#made) {

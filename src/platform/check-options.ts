@@ -120,7 +120,6 @@ export function checkOptions(
   }
 }
 
-/** Why two options exclude each other. */
 export function exclusion(
   name: string,
   other: string,
@@ -178,7 +177,6 @@ export function checkNames(
   });
 }
 
-/** What a misspelt name may mean. */
 export function nearestNames(name: string, known: readonly string[]): readonly string[] {
   const given = name.toLowerCase();
   const near = known

@@ -7,7 +7,6 @@ export interface Html {
 
 type Filling = string | number | Html | readonly Html[];
 
-/** Makes a piece of a page: inserted texts are escaped, pieces stay as they are. */
 export function html(pieces: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
   let made = pieces[0] ?? '';
   for (const [index, filling] of fillings.entries()) {
@@ -45,7 +44,6 @@ function escaped(text: string): string {
 
 export interface TableColumn {
   readonly name: string;
-  /** Class of its header cell. */
   readonly kind?: 'number' | 'chart';
 }
 
@@ -121,13 +119,11 @@ export function createPageLook(rules: string): PageLook {
 
 interface PageParts {
   readonly title: string;
-  /** Of the head, after the encoding. */
   readonly meta: Html;
   readonly look: PageLook;
   readonly body: Html;
 }
 
-/** A complete, self-contained page. */
 export function page({ title, meta, look, body }: PageParts): string {
   return html`<!doctype html>
     <html lang="en">

@@ -8,7 +8,6 @@ export interface KernelMemory {
   grow(pages: number): number;
 }
 
-/** Compiled kernels, by their modules in base64. */
 const modules = new Map<string, object>();
 
 /**

@@ -15,7 +15,6 @@ interface RunStartEvent {
   readonly output: string;
 }
 
-/** Progress of a run. */
 interface RunStageEvent {
   readonly run: string;
   readonly stage: 'reading' | 'read' | 'writing' | 'written';
@@ -26,7 +25,6 @@ interface RunStageEvent {
 /** A column whose type the output cannot keep: its cells become text. */
 interface RunColumnEvent {
   readonly run: string;
-  /** Its name. */
   readonly column: string;
   /** Its kind: `decimal(40,2)`; undefined when its cells have nothing in common. */
   readonly kind: string | undefined;
@@ -34,7 +32,6 @@ interface RunColumnEvent {
   readonly output: string;
 }
 
-/** A run has ended or stopped. */
 interface RunEndEvent {
   readonly run: string;
   readonly ms: number;
@@ -45,7 +42,6 @@ interface RunEndEvent {
   readonly code: SluiceErrorCode | 'aborted' | 'unknown' | undefined;
 }
 
-/** Common to all events of a batch. */
 interface BatchFacts {
   /** Undefined for streams outside a run. */
   readonly run: string | undefined;
@@ -56,20 +52,16 @@ interface BatchFacts {
   readonly addresses: number;
 }
 
-/** A batch is taken up. */
 type BatchStartEvent = BatchFacts;
 
-/** A batch has changed its stage. */
 interface BatchStageEvent extends BatchFacts {
   /** Its name on the service. */
   readonly name: string;
   readonly batchUuid: string | undefined;
   readonly stage: string;
-  /** Why it failed. */
   readonly reason: string | undefined;
 }
 
-/** A batch is released: finished, or because the run stops. */
 interface BatchEndEvent extends BatchFacts {
   readonly ms: number;
   /** Its stage; undefined when an error stopped it. */
@@ -81,7 +73,6 @@ interface BatchEndEvent extends BatchFacts {
   readonly refunded: number | undefined;
 }
 
-/** Common to both events of an attempt. */
 interface AttemptFacts {
   /** Identifies the attempt in its process. */
   readonly request: number;
@@ -91,17 +82,14 @@ interface AttemptFacts {
   readonly method: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
-  /** Counted from 1. */
   readonly attempt: number;
 }
 
-/** An attempt of a request is about to be sent. */
 interface RequestStartEvent extends AttemptFacts {
   /** Headers added by a listener, by lower-case name. Sluice's own cannot be replaced. */
   readonly headers: Record<string, string>;
 }
 
-/** An attempt of a request was answered or given up. */
 export interface RequestEvent extends AttemptFacts {
   /** HTTP status; undefined without an answer. */
   readonly status: number | undefined;
@@ -186,7 +174,6 @@ type ObserveStage = (
   stage: Pick<BatchStageEvent, 'name' | 'batchUuid' | 'stage' | 'reason'>,
 ) => void;
 
-/** Publishes a batch's progress. @param describeEnd describes its end, also when the work fails */
 export async function observeBatch<Result>(
   facts: Omit<BatchStartEvent, 'run'>,
   work: (observe: ObserveStage) => Promise<Result>,
@@ -241,7 +228,6 @@ export class ObservedRun {
   }
 }
 
-/** Publishes a run's beginning and end. @param describeEnd describes the end */
 export async function observeRun<Result>(
   start: Omit<RunStartEvent, 'run'>,
   work: (run: string) => Promise<Result>,

@@ -76,7 +76,6 @@ export function oneOf(words: readonly string[]): Wanted {
   };
 }
 
-/** A whole number within bounds. */
 export function between(least: number, most: number): Wanted {
   return {
     what: `a whole number from ${least} to ${most}`,
@@ -147,7 +146,6 @@ export type Needed<Given, Choice> = [Given] extends [Choice]
     ? Given
     : Choice;
 
-/** Makes option checks of a schema's fields. */
 export function shapeOfSchema<Fields extends Readonly<Record<string, z.ZodType>>>(
   schema: z.ZodObject<Fields>,
 ): Readonly<Record<keyof Fields, Wanted>> {
@@ -167,7 +165,6 @@ function wantedOf(field: z.ZodType): Wanted {
   };
 }
 
-/** More words are not listed. */
 const mostWords = 12;
 
 function inWords(schema: z.core.JSONSchema.BaseSchema): string {

@@ -42,7 +42,6 @@ export interface Service {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Name of the account without `accounts`. */
 const defaultAccount = 'default';
 
 /**

@@ -54,7 +54,6 @@ export interface ServiceVariants {
   readonly statusWords?: Partial<Record<BatchStatus, string>>;
 }
 
-/** The switches with every default filled in. */
 export type Variants = Required<ServiceVariants>;
 
 export const defaultVariants: Variants = {

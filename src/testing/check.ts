@@ -21,7 +21,6 @@ export function expectEqual(found: unknown, expected: unknown, what: string): vo
   });
 }
 
-/** Returns the error of failed work. */
 export async function expectFailure(work: Promise<unknown>, what: string): Promise<unknown> {
   try {
     await work;
@@ -31,7 +30,6 @@ export async function expectFailure(work: Promise<unknown>, what: string): Promi
   throw new AssertionError({ message: `${what}: it should fail` });
 }
 
-/** The first difference of two values: row, column, and content. */
 function firstDifference(found: unknown, expected: unknown): string {
   if (Array.isArray(found) && Array.isArray(expected)) {
     const at = expected.findIndex((item, index) => !isDeepStrictEqual(found[index], item));

@@ -36,7 +36,6 @@ export function sourceChecks(given: SourceUnderTest): readonly Check[] {
   ];
 }
 
-/** Of the name and the header. */
 function openingChecks(given: SourceUnderTest): readonly Check[] {
   const { header } = given;
   const all = positions(given);
@@ -67,7 +66,6 @@ function openingChecks(given: SourceUnderTest): readonly Check[] {
   ];
 }
 
-/** Of the rows and their cells. */
 function cellChecks(given: SourceUnderTest): readonly Check[] {
   const { header, rows } = given;
   const all = positions(given);
@@ -110,7 +108,6 @@ function cellChecks(given: SourceUnderTest): readonly Check[] {
   ];
 }
 
-/** Of a second reading. */
 function repeatChecks(given: SourceUnderTest): readonly Check[] {
   const { rows } = given;
   const all = positions(given);
@@ -141,7 +138,6 @@ function repeatChecks(given: SourceUnderTest): readonly Check[] {
   ];
 }
 
-/** Of readings that end early. */
 function endingChecks(given: SourceUnderTest): readonly Check[] {
   const all = positions(given);
   return [

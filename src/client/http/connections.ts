@@ -120,13 +120,11 @@ function withoutContinue<S extends Socket>(socket: S): S {
   return socket;
 }
 
-/** The heads before the final answer to each request of a connection. */
 class InterimHeads {
   #isAwaited = false;
   /** The beginning of a head that has not come whole. */
   #held: Buffer = Buffer.alloc(0);
 
-  /** The next bytes are the head of an answer. */
   await(): void {
     this.#isAwaited = true;
   }

@@ -219,9 +219,7 @@ const highWaterMark = 64 * 1024;
 interface AnswerBodyOptions {
   readonly watchdog: Watchdog;
   readonly timeoutMs: number;
-  /** Makes what broke the connection an error of ours. */
   readonly toError: (error: unknown) => unknown;
-  /** Called once, when nothing of the request is left. */
   readonly onClose: () => void;
 }
 

@@ -11,7 +11,6 @@ export interface UploadFile {
 /** A field's value; `null` and `undefined` leave the field out. */
 export type FieldValue = string | number | boolean | null | undefined;
 
-/** A multipart/form-data body whose length is known before its bytes are. */
 interface Multipart {
   readonly contentType: string;
   readonly contentLength: number;
@@ -31,7 +30,6 @@ const chunkBytes = 1024 * 1024;
 /** The name of the file says nothing of the caller's own files. */
 const fileName = 'batch.txt';
 
-/** Makes the body of a form: its fields, then its file under the name `file`. */
 export function createMultipart(
   fields: Readonly<Record<string, FieldValue>>,
   file: UploadFile,
@@ -105,7 +103,6 @@ function createRing(size: number): NextChunk {
   };
 }
 
-/** The same bytes in chunks of one size. */
 async function* packed(
   pieces: AsyncIterable<Uint8Array>,
   nextChunk: NextChunk,

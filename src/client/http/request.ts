@@ -19,7 +19,6 @@ export interface CallInput {
   readonly sent?: SentLines | undefined;
 }
 
-/** A request as it goes out, once for each attempt. */
 export interface WireRequest {
   readonly operation: OperationName;
   /** What it is about, for messages: the operation's name, and the uuid of its batch, or the name of an upload. */
@@ -29,7 +28,6 @@ export interface WireRequest {
   readonly path: string;
   /** All but the key's. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The lines that it is about: the service may repeat them. */
   readonly sent: SentLines | undefined;
   /** The type of the one credit that it costs, for messages. */
   readonly creditType: VerificationType | undefined;
@@ -118,7 +116,6 @@ function unitLine(unit: unknown): SentLines | undefined {
   return text === '' ? undefined : { open: () => [Buffer.from(text)] };
 }
 
-/** The addresses of a unit verification, under the names that their types give them. */
 function unitAddresses(unit: unknown): (readonly [VerificationType, string])[] {
   if (!record.isRight(unit)) return [];
   return verificationTypes.flatMap((type) => {

@@ -169,7 +169,6 @@ function parseBody(
   }
 }
 
-/** The answer of an export, as it comes. */
 export interface ExportAnswer {
   /** The export's bytes. Read it to the end or destroy it: until then it keeps its connection. */
   readonly body: WireAnswer['body'];
@@ -278,7 +277,6 @@ export function toApiError(answer: {
   });
 }
 
-/** What is known beside the service's words. */
 function hintOn(
   code: ErrorCodes['ApiError'],
   of: { readonly operation: string; readonly creditType?: VerificationType | undefined },

@@ -19,15 +19,12 @@ export interface Failure {
   readonly error: unknown;
   /** Whether asking twice does what asking once does (the table of operations). */
   readonly repeatable: boolean;
-  /** Attempts so far, this one included. */
   readonly attempts: number;
   /** Answers so far that were not what the specification shows, this one included. */
   readonly invalidAnswers: number;
   /** Whether the operation was ever answered as the specification shows. */
   readonly isUnderstood: boolean;
-  /** Whether any operation was. */
   readonly hasAnswered: boolean;
-  /** Time since the first failed attempt, in milliseconds. */
   readonly failingForMs: number;
   readonly giveUpAfterMs: number;
   readonly maxRetries: number;

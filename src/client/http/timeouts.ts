@@ -1,6 +1,5 @@
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 
-/** What a request waits for when it takes too long. */
 export type Awaiting = 'connection' | 'sending' | 'answer' | 'body' | 'total';
 
 /** Watches one request: progress within each limit, and the end within the total. */
@@ -33,7 +32,6 @@ export class Watchdog {
     this.#release = options.hold?.();
   }
 
-  /** Starts a new limit for what is awaited from now on. */
   expect(awaited: Awaiting, limitMs: number): void {
     this.#awaited = awaited;
     this.#limitMs = limitMs;

@@ -166,12 +166,10 @@ class RateCurve {
     return Math.max(0, now - this.#from) / this.#holdMs;
   }
 
-  /** Requests a millisecond before the plateau, or on it. */
   rateAt(now: number): number {
     return this.#rate * (1 - curveCut * Math.max(0, 1 - this.progress(now)) ** 3);
   }
 
-  /** The earliest start of the next request after one that began at `lastStart`. */
   next(lastStart: number): number {
     if (lastStart < this.#from) return this.#from;
     const wanted = this.#requestsUntil(lastStart) + 1;

@@ -47,7 +47,6 @@ export class CircuitBreaker {
 /** The failures since the latest success. */
 interface Failing {
   readonly since: number;
-  /** When the latest was. */
   readonly at: number;
   readonly error: Error;
   /** When waiting requests are given up. */
@@ -100,12 +99,10 @@ export class GiveUpPolicy {
     return this.#failing && now >= this.#failing.giveUpAt ? this.#failing : undefined;
   }
 
-  /** The earlier failures no longer matter. */
   forget(): void {
     this.#failing = undefined;
   }
 
-  /** Whether the failures are too old to matter, with no request since. */
   isStale(now: number): boolean {
     return this.#failing !== undefined && this.staleAfterMs(now) <= 0;
   }

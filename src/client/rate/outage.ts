@@ -181,7 +181,6 @@ export function describeOutage(
   return { reason, line: `${reason}; ${left}` };
 }
 
-/** What an ApiError says beyond its status. */
 function answerOf(error: Error | undefined): string {
   return error instanceof ApiError ? `: ${error.message}` : '';
 }
@@ -213,7 +212,6 @@ export function warnOnce(service: { readonly baseUrl: string }): (outage: Servic
   };
 }
 
-/** The error of a request when the service, or the request itself, has failed for too long. */
 export function givenUpError(
   baseUrl: string,
   failingForMs: number,
@@ -241,7 +239,6 @@ export function overdueError(
     readonly timeoutMs: number;
     readonly last: Error | undefined;
     readonly sent: 'no' | 'unknown';
-    /** The service's latest failure, of this request or another. */
     readonly failing: Error | undefined;
     /** How long nothing is sent: during a pause, or as a limit of requests spaces them. */
     readonly waitMs: number;

@@ -9,7 +9,6 @@ export interface RateLimit {
 /** A header's only value, or the first of several. */
 export type HeaderReader = (name: string) => string | undefined;
 
-/** Reads `X-RateLimit-*`; `undefined` without useful content. */
 export function parseRateLimit(header: HeaderReader, time: AnswerTime): RateLimit | undefined {
   const remaining = leadingNumber(header('x-ratelimit-remaining'));
   const limit = leadingNumber(header('x-ratelimit-limit'));
@@ -53,7 +52,6 @@ const seconds = /^[+-]?\d{1,400}(?:\.\d{1,20})?(?:e\+?\d{1,3})?$/i;
 interface AnswerTime {
   /** The answer's `Date` header: dates are compared with the clock that wrote them, where known. */
   readonly date?: string | undefined;
-  /** This machine's clock, in milliseconds since the epoch. */
   readonly wallNowMs: number;
 }
 
@@ -70,7 +68,6 @@ export function parseRetryAfter(value: string | undefined, time: AnswerTime): nu
   return clamp(until - (parseHttpDate(time.date?.trim() ?? '') ?? time.wallNowMs));
 }
 
-/** Reads an HTTP date: milliseconds since the epoch, or `undefined` for an invalid one. */
 function parseHttpDate(text: string): number | undefined {
   if (!httpDate.test(text)) return undefined;
   // The asctime form names no zone and means GMT.

@@ -63,7 +63,6 @@ export class RateLimiter {
   #usedUp = { from: Infinity, until: 0 };
   /** Requests begun in such a window were answered, and it was still called used up: until a later one has some left. */
   #areHeadersWrong = false;
-  /** Answers of 429 in a row. */
   #throttles = 0;
   #throttledAt = Number.NEGATIVE_INFINITY;
 
@@ -126,7 +125,6 @@ export class RateLimiter {
     this.#rate.refused(now, this.#pausedUntil, true);
   }
 
-  /** An answer other than 429 arrived. */
   answered(startedAt: number): void {
     if (startedAt <= this.#throttledAt) {
       this.#rate.spared();
@@ -136,7 +134,6 @@ export class RateLimiter {
     this.#throttles = 0;
   }
 
-  /** The headers of an accepted request. */
   applyAnsweredLimits(now: number, startedAt: number, limits: RateLimit, running: number): void {
     const { from, until } = this.#usedUp;
     if (limits.remaining === 0) this.#areHeadersWrong ||= startedAt > from && startedAt < until;

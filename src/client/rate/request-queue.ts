@@ -35,7 +35,6 @@ export class RequestQueue<W extends Waiter> {
     return taken;
   }
 
-  /** The earliest moment at which one of them may start. */
   earliest(): number {
     let earliest = Number.POSITIVE_INFINITY;
     for (const waiter of this.#waiters) earliest = Math.min(earliest, waiter.notBefore);

@@ -87,7 +87,6 @@ export class RequestScheduler {
       });
   }
 
-  /** The service's failure since its last success. */
   get failing(): Error | undefined {
     return this.#giveUp.failing?.error;
   }
@@ -144,12 +143,10 @@ export class RequestScheduler {
     });
   }
 
-  /** Progress of a request: the service takes what is sent. */
   moved(): void {
     this.#outage?.moved();
   }
 
-  /** Joins a rate that processes share. @returns leaves it */
   share(pace: SharedRate): () => void {
     const slots = new Slots(pace, {
       clock: this.#clock,
@@ -174,7 +171,6 @@ export class RequestScheduler {
     this.#pump();
   }
 
-  /** Starts all requests that may start now, and sets the timer for the next. */
   #pump(): void {
     const now = this.#clock.now();
     const overdue = this.#giveUp.overdue(now);

@@ -11,7 +11,6 @@ export interface RateMember {
   readonly intervalMs: number;
 }
 
-/** The state of a shared rate. */
 export interface RateUpdate {
   /** Interval between the requests of all processes, in milliseconds; 0 where none was given a rate. */
   readonly intervalMs: number;
@@ -55,7 +54,6 @@ export class Slots {
   #intervalMs = 0;
   #isAsking = false;
   #slotAt: number | undefined;
-  /** End of the known pause of all processes. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   readonly leave: () => void;
 

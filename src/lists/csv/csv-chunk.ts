@@ -36,7 +36,6 @@ export class CsvChunk implements RowChunk, RawCells {
   #onRelease: (() => void) | undefined;
   readonly #firstNumber: number;
 
-  /** @param onRelease called when the bytes are no longer needed */
   constructor(
     bytes: Buffer,
     table: Uint32Array,

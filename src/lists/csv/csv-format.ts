@@ -122,12 +122,10 @@ export interface CsvForm {
   readonly footer: () => Uint8Array;
   /** The header's own bytes, a byte-order mark included, where they can be copied. */
   readonly headerBytes: Uint8Array | undefined;
-  /** Whether the input begins with a byte-order mark. */
   readonly hasMark: boolean;
   /** The first row's own line end; empty when nothing follows that row. */
   readonly lineEnd: Uint8Array;
   readonly delimiter: string;
-  /** Whether quotes are ordinary characters. */
   readonly isBare: boolean;
   /** Whether the input is TSV; a CSV output then still has commas. */
   readonly isTsv: boolean;

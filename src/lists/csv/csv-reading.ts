@@ -113,7 +113,6 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
   readonly #reader: FooterReader;
   readonly #scanner: CsvScanner;
   readonly #hash = createHash('sha256');
-  /** SHA-256 of all bytes, once the end was reached. */
   digest: string | undefined;
   /** Rows that came with the header. */
   #ahead: CsvChunk | undefined;
@@ -157,7 +156,6 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
     await this.#reader.close();
   }
 
-  /** Scans one more piece. Closes at the end, and when it fails. */
   async #step(): Promise<CsvChunk | undefined> {
     try {
       const piece = await this.#reader.read();

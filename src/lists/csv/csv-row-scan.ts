@@ -15,7 +15,6 @@ export const guardBytes = 2;
 interface RowScanOptions {
   readonly name: string;
   readonly delimiter: number;
-  /** Most bytes of a row, its line feed not counted. */
   readonly maxRowBytes: number;
   /** Line number of the first row. @default 1 */
   readonly firstLine?: number;

@@ -9,7 +9,6 @@ const pageBytes = 4096;
 
 export interface CsvScannerOptions {
   readonly name: string;
-  /** One ASCII byte. */
   readonly delimiter: number;
   /** Whether the first row names the columns; otherwise positions do. */
   readonly hasHeader: boolean;
@@ -30,7 +29,6 @@ export class CsvScanner {
   readonly #free: Buffer<ArrayBuffer>[] = [];
   #from = 0;
   #filled = 0;
-  /** Number of rows so far, without the header. */
   #rows = 0;
   /** Length of the mark before the first row; `undefined` until known. */
   #markBytes: number | undefined;
@@ -42,7 +40,6 @@ export class CsvScanner {
     this.#scan = new RowScan(options);
   }
 
-  /** Content of the first row, once it is complete. */
   get head(): CsvHead | undefined {
     return this.#head;
   }

@@ -138,7 +138,6 @@ class CsvWriter implements RowsWriter {
     return to;
   }
 
-  /** The same for rows of any kind, which are encoded again. */
   #encodeRows(rows: JoinedRows, from: number): number {
     const { chunk, outcomes, width, to } = rows;
     for (let row = from; row < to; row += 1) {

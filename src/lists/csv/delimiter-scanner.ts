@@ -31,7 +31,6 @@ export class ByteDelimiterScanner implements DelimiterScanner {
   }
 }
 
-/** Exports of the kernel (find-stops.wat). */
 interface Kernel {
   readonly memory: KernelMemory;
   find(from: number, to: number, out: number, delimiter: number): number;

@@ -28,7 +28,6 @@ class LoneCarriageReturn extends Error {
 export interface ParsedRows {
   readonly gathered: AsyncGenerator<ParsedRow[]>;
   readonly close: () => Promise<void>;
-  /** The byte-order mark before the first row. */
   readonly mark: () => Uint8Array;
 }
 

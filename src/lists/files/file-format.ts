@@ -2,7 +2,6 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { OptionShape } from '../../platform/check-options.js';
 import { amount, count, flag, oneOf, text } from '../../platform/option-kinds.js';
 
-/** The supported file formats. */
 export const fileFormats = ['csv', 'tsv', 'jsonl', 'txt', 'xlsx', 'parquet'] as const;
 
 export type FileFormat = (typeof fileFormats)[number];
@@ -19,7 +18,6 @@ const endings = new Map<string, FileFormat>([
 ]);
 
 interface NamedFormat {
-  /** `undefined` for an unknown ending. */
   readonly format: FileFormat | undefined;
   readonly isGzip: boolean;
   /** An unknown ending: CSV must not be written there by chance. */

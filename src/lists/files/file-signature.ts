@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 
-/** A kind of file that is not plain text. */
 interface Signature {
   readonly is: string;
   /** What to do with such a file. @default to report it */
   readonly advice?: string;
-  /** The format to read it as, if supported. */
   readonly format?: 'xlsx' | 'parquet';
 }
 

@@ -140,7 +140,6 @@ function matchesAll<Item, Part>(
 
 /** A pattern's part between slashes: any folders, or its characters. */
 type Segment = 'folders' | readonly Token[];
-/** One character, or any number of them. */
 interface Token {
   readonly isMany?: boolean;
   /** Whether it is a wildcard, which does not match the first character of a hidden name. */

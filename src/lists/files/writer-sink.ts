@@ -20,7 +20,6 @@ import type { FilePermissions } from '../../platform/files/file-system.js';
 
 /** Where what a sink writes goes: bytes, or parts. */
 export interface OutputDestination<Output = ByteOutput> {
-  /** Its name in messages, without a password. */
   readonly name: string;
   /** Fails early where writing would fail late. */
   check(): Promise<void>;

@@ -9,7 +9,6 @@ import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A column of a JSONL file: the path of names to its values, the outermost first. */
 interface JsonColumn {
-  /** The path joined with dots. */
   readonly name: string;
   readonly path: readonly string[];
 }

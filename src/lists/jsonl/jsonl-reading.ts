@@ -108,7 +108,6 @@ async function findAllColumns(
   return columns;
 }
 
-/** @returns number of examined rows */
 function addColumns(lines: Lines, columns: JsonColumns, name: string, most = Infinity): number {
   const chunk = new JsonlChunk(lines, { name, columns: [], known: columns });
   const rows = Math.min(chunk.length, most);

@@ -29,7 +29,6 @@ class ByteColumn implements StoredValues {
     this.#size = new Uint32Array(rows);
   }
 
-  /** The following rows are in this page. */
   begin(page: Page): void {
     this.#pages.push(page);
   }

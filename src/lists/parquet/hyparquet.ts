@@ -103,7 +103,6 @@ export interface StoredValues {
   at(row: number): unknown;
 }
 
-/** An unchanged part of a column. */
 export interface CopiedChunk {
   readonly data: NonNullable<ColumnChunk['meta_data']>;
   readonly start: bigint;

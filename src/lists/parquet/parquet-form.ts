@@ -124,7 +124,6 @@ function decimals({ precision, scale }: ReturnType<typeof decimalDigits>): Parqu
   };
 }
 
-/** Two's complement, big-endian. */
 function bytesOf128(value: bigint): Uint8Array {
   return Buffer.from(BigInt.asUintN(128, value).toString(16).padStart(32, '0'), 'hex');
 }

@@ -30,7 +30,6 @@ import {
 } from './parquet-form.js';
 import { columnCopies, type ColumnCopy, copyExaminer, lastingNotes } from './trial-copy.js';
 
-/** Rows held until a row group is full. */
 const groupRows = 50_000;
 const groupBytes = 64 * 1024 * 1024;
 
@@ -65,7 +64,6 @@ class ParquetRowsWriter implements RowsWriter {
   readonly #options: ParquetWriterOptions;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly unknown[]>;
-  /** The added cells of the held rows, by verified column. */
   #outcomes: (readonly unknown[])[][];
   readonly #columns: OutputColumn[];
   readonly #tally: KindTally;
@@ -187,7 +185,6 @@ class ParquetRowsWriter implements RowsWriter {
     this.#heldBytes = 0;
   }
 
-  /** The held cells of a column in stored form. */
   #valuesOf(
     { name, form, elements, renew, values, added }: OutputColumn,
     column: number,

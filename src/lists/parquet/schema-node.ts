@@ -25,7 +25,6 @@ function flatten(node: SchemaNode, isBare: (node: SchemaNode) => boolean): Schem
   return [written, ...children.flatMap((child) => flatten(child, isBare))];
 }
 
-/** An element with its physical type alone. */
 export function bare(element: SchemaElement): SchemaElement {
   const { type, type_length, repetition_type, name } = element;
   return {

@@ -127,7 +127,6 @@ export class ParquetChunk implements RowChunk {
   readonly byteSize: number;
   readonly columns: readonly ParquetColumn[];
   readonly group: StoredGroup;
-  /** Its first row in the group. */
   readonly from: number;
 
   constructor(columns: readonly ParquetColumn[], group: StoredGroup, from: number, to: number) {
@@ -217,7 +216,6 @@ export class CopiedRows {
   }
 }
 
-/** The footer entry of a column part at its new position. */
 function movedTo(place: bigint, { data, start }: CopiedChunk): ColumnChunk {
   return {
     file_offset: place,

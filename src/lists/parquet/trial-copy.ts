@@ -23,7 +23,6 @@ type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
 
 export interface ColumnCopy {
   readonly elements: readonly SchemaElement[];
-  /** Converts a stored value to one that can be written. */
   readonly renew?: (stored: unknown) => unknown;
 }
 

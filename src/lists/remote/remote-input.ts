@@ -9,7 +9,6 @@ import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 import type { Readable } from 'node:stream';
 
-/** Identifies the content of an object among all its versions. */
 export interface ContentVersion {
   readonly text: string;
   /** Whether it covers every byte, so that a reading may continue in the middle. */
@@ -20,7 +19,6 @@ export interface RemoteAnswer {
   readonly version: ContentVersion | undefined;
   /** Position of the first byte by the server; 0 where it is not given. */
   readonly from: number;
-  /** Size of the whole object, if given. */
   readonly size: number | undefined;
   readonly body: Readable;
 }
@@ -34,7 +32,6 @@ export function parseContentRange(
   return { from: Number(from), size: size === '*' ? undefined : Number(size) };
 }
 
-/** Bytes on a server that can be requested again. */
 export interface RemoteObject {
   /** Its name in messages, without credentials. */
   readonly name: string;

@@ -50,7 +50,6 @@ export function writeValue(value: unknown): string {
   }
 }
 
-/** Encodes a value in a column of kind `any`. */
 export function writeAny(value: unknown): string {
   if (value === null || value === undefined) return nullText;
   if (value instanceof Uint8Array) {

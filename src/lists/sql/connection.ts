@@ -67,7 +67,6 @@ export interface Waiting {
   readonly patienceMs: number;
 }
 
-/** Pauses between two tries, for other sessions. */
 const firstPauseMs = 500;
 const longestPauseMs = 15_000;
 const noticeEveryMs = 60_000;

@@ -19,11 +19,9 @@ export interface DatabaseFailure {
   readonly isMisuse: boolean;
   /** Whether another process keeps all others out for now. @default false */
   readonly isBusy?: boolean;
-  /** Why rows were refused, if they were. */
   readonly refusal?: Refusal | undefined;
 }
 
-/** Why a reachable table refuses rows. */
 export interface Refusal {
   readonly kind: Extract<
     ErrorFault,
@@ -98,7 +96,6 @@ type ToFailure = (error: unknown) => DatabaseFailure;
 
 export type Refuse = (error: unknown) => never;
 
-/** A bare error as the cause, which shows only the code. */
 function plainFailure({ words, code }: DatabaseFailure): Error {
   return Object.assign(new Error(words), code !== undefined && { code });
 }

@@ -100,7 +100,6 @@ export function storeOf(
   return `${dialect}://${name}:${port}/${database}`;
 }
 
-/** A URL may have a user and no host. */
 function readUrl(text: string): URL | undefined {
   const from = text.indexOf('://') + 3;
   const length = text.slice(from).search(/[/?#]/);
@@ -158,7 +157,6 @@ export interface TlsOptions {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** Whether the certificate must be for this host. */
   readonly checksHost: boolean;
 }
 

@@ -31,7 +31,6 @@ export interface QueryRows {
 /** What a connection is for. `look` creates nothing: a missing file counts as an empty database. */
 export type Purpose = 'read' | 'look' | 'write';
 
-/** What a plan has to know of a database. */
 export interface DialectForm {
   readonly name: DialectName;
   readonly label: string;
@@ -95,18 +94,15 @@ export interface Dialect<Database extends Connection = Connection> extends Diale
   ) => Promise<TablePlan>;
 }
 
-/** The database's statements that apply staged rows. */
 export interface Statements {
   readonly quote: (name: string) => string;
   /** Longest name of a column, with its unit. @default any */
   readonly longestName?: LongestName;
   /** Whether names of columns that differ only in case are the same. @default false */
   readonly ignoresCase?: boolean;
-  /** The n-th parameter of a statement, from 1. */
   readonly parameter: (at: number) => string;
   /** The staging table; it ends with the connection. */
   readonly staging: string;
-  /** The column that numbers the rows, from 1. */
   readonly rowNumber: string;
   /** A staging column's name: by position, so that no names collide. */
   readonly stagedName: (name: string, at: number) => string;
@@ -114,7 +110,6 @@ export interface Statements {
   readonly stagesUntyped?: boolean;
   /** The type of a key column, where an index does not accept any type. */
   readonly keyType?: (type: string) => string;
-  /** Follows the columns of a new table. */
   readonly tableOptions?: string;
   /** @default ADD COLUMN */
   readonly addColumn?: string;
@@ -128,7 +123,6 @@ export interface Statements {
   readonly empty?: string;
   /** Follows INSERT and UPDATE, so that no clause of the table drops a row for another one. */
   readonly orFail?: string;
-  /** Between an INSERT's columns and its rows. */
   readonly overriding?: string;
   /** Whether a row that another session has added meanwhile can be updated instead. */
   readonly updatesOnConflict?: boolean;
@@ -151,7 +145,6 @@ export interface Statements {
 
 interface UpdateParts {
   readonly table: string;
-  /** The staged rows as `s`. */
   readonly staged: string;
   readonly cells: readonly { readonly name: string; readonly cell: string }[];
   readonly where: string;
@@ -159,7 +152,6 @@ interface UpdateParts {
 
 /** The table of markers beside its target tables. */
 interface MarkerStatements {
-  /** The key of a table in it. */
   readonly targetOf: (name: TableName) => string;
   /** Its columns, with their types. */
   readonly definition: string;
@@ -168,7 +160,6 @@ interface MarkerStatements {
   readonly createBesideOthers?: (create: string) => string;
   /** Begins a statement that replaces a row. */
   readonly replace: string;
-  /** Ends it. */
   readonly onConflict?: string;
   readonly now: string;
 }

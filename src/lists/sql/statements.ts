@@ -22,7 +22,6 @@ export function createTableStatement(
   return `CREATE TABLE ${target} (${[...definitions, ...primary].join(', ')})${tableOptions}`;
 }
 
-/** Creates the target table, or its missing columns. */
 export function definitionStatements(
   { mode, target, columns, key, missing }: TablePlan,
   form: Statements,
@@ -128,7 +127,6 @@ export function droppedRowQuery(
 }
 
 interface StagedCell {
-  /** Quoted. */
   readonly name: string;
   readonly cell: string;
 }

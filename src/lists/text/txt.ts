@@ -37,13 +37,11 @@ class TxtChunk implements RowChunk {
     return isUtf8(line) ? line.toString('utf8') : invalidText;
   }
 
-  /** The bytes of some rows, including line ends. */
   bytesOf(from: number, to: number): Uint8Array {
     return this.#lines.bytes.subarray(this.#lines.starts[from], this.#lines.starts[to]);
   }
 }
 
-/** Name of a TXT file's only column. */
 const txtColumn = 'value';
 
 interface TxtReadingOptions {

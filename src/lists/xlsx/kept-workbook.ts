@@ -10,9 +10,7 @@ import type { ZipWriter } from './zip/zip-writer.js';
 /** Why a workbook's other sheets are not in an output. */
 type NotKept = 'dates_1904' | 'form' | 'macros' | 'references' | 'size';
 
-/** The sheets of a workbook that were not read. */
 export interface OtherSheets {
-  /** The workbook's name in messages. */
   readonly input: string;
   readonly names: readonly string[];
   /** The workbook that keeps them, or why there is none. */
@@ -175,7 +173,6 @@ const contentTypes = '[Content_Types].xml';
 const mainType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml';
 
 interface FoundParts {
-  /** Keys of the parts that stay, without the rewritten sheets. */
   readonly parts: ReadonlySet<string>;
   /** Dropped relations, by part and id. */
   readonly dropped: ReadonlySet<string>;

@@ -119,7 +119,6 @@ const dayMs = 86_400_000;
 const start1900 = Date.UTC(1899, 11, 30);
 const start1904 = Date.UTC(1904, 0, 1);
 
-/** Days between the two. */
 export const days1904 = (start1904 - start1900) / dayMs;
 
 /** Date and time, without zone, of a serial number; `undefined` outside the calendar. */
@@ -147,7 +146,6 @@ function serialOfMs(ms: number): number | undefined {
   return Number.isNaN(days) || days < 61 || days >= 2_958_466 ? undefined : days;
 }
 
-/** A time of day, from a fraction of a day. */
 export function timeOfSerial(serial: number): string {
   const text = new Date(Math.round(serial * dayMs)).toISOString().slice(11, 23);
   return text.replace(/\.000$/, '');
@@ -189,7 +187,6 @@ export function numberCell(kind: Kind | undefined, value: unknown): NumberCell |
   }
 }
 
-/** Whether a workbook can represent values of a kind. */
 export function isCellKind(kind: Kind, value?: unknown): boolean {
   const isNumber =
     integerForm(kind.name) !== undefined ||
@@ -238,6 +235,5 @@ export interface CellFormat {
   readonly builtIn?: number | undefined;
   /** The number itself, where the cell's value is its text: a date, a time. */
   readonly serial?: number;
-  /** The kind of such a text. */
   readonly kind?: 'date' | 'time' | 'timestamp';
 }

@@ -17,7 +17,6 @@ export type XmlToken =
 /** A complete cell in its usual form: replaces up to nine tokens. */
 export interface PlainCell {
   readonly kind: 'cell';
-  /** The letters of its column. */
   readonly place: string;
   readonly style: string | undefined;
   readonly type: string | undefined;
@@ -82,7 +81,6 @@ export function withAttribute(attributes: string, name: string, value: string | 
 }
 
 interface XmlElement {
-  /** Its name as written, with a prefix. */
   readonly tag: string;
   readonly attributes: string;
   readonly inside: string;

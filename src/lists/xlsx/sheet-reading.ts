@@ -23,7 +23,6 @@ const mostRows = 200;
 
 export class SheetReading {
   readonly name: string;
-  /** Its name in messages. */
   readonly label: string;
   header: readonly string[] = [];
   readonly #rows: ReturnType<typeof readSheetRows>;
@@ -52,7 +51,6 @@ export class SheetReading {
     this.#rows = readSheetRows(workbook, sheet, () => (this.#uncomputed += 1));
   }
 
-  /** @returns whether the sheet has rows */
   async findHeader(): Promise<boolean> {
     const above = await this.#readToHeader();
     const [head] = this.#first;
@@ -64,7 +62,6 @@ export class SheetReading {
     return true;
   }
 
-  /** Whether its header is below other rows. */
   get isBelow(): boolean {
     return (this.#first[0]?.number ?? 1) > 1;
   }

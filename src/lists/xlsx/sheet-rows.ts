@@ -5,7 +5,6 @@ import { attribute, type PlainCell, XmlError } from './scan-xml.js';
 import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';
 
 export interface SheetRow {
-  /** Its number in the sheet, from 1. */
   readonly number: number;
   values: unknown[];
   formats: (CellFormat | undefined)[] | undefined;
@@ -117,7 +116,6 @@ function rowNumber(given: string | undefined, before: number): number {
   throw new XmlError('the rows of the sheet are not in order');
 }
 
-/** Of a letter's code. */
 const upperCase = 0xdf;
 
 /** Without a place of its own a cell is after the one before it. */
@@ -265,7 +263,6 @@ function readNumber(
 /** Programs other than Excel write long identifiers with all their digits. */
 const isLongInteger = /^-?\d{16,1000}$/;
 
-/** What a text in a cell of dates is. */
 function civilKind(text: string): 'date' | 'time' | 'timestamp' | undefined {
   if (parseDate(text) !== undefined) return 'date';
   if (parseTime(text) !== undefined) return 'time';

@@ -22,7 +22,6 @@ export class Styles {
   readonly #numbers = new Map<string, number>();
   readonly #first: number;
 
-  /** @param first number of existing styles */
   constructor(first: number) {
     this.#first = first;
   }
@@ -45,7 +44,6 @@ export class Styles {
 export class SheetWriter {
   readonly #opening: OpenSinkOptions;
   readonly #zip: ZipWriter;
-  /** Its columns of the list. */
   readonly #table: SheetTable;
   readonly #styles: Styles;
   readonly #added: OutcomeForms<(row: string) => string>;

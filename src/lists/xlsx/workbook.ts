@@ -23,9 +23,7 @@ export interface Sheet {
 export interface SheetTable {
   readonly sheets: readonly string[];
   readonly header: readonly string[];
-  /** Positions of its columns in the reading's header. */
   readonly columns: readonly number[];
-  /** Whether its header is below other rows. */
   readonly isBelow: boolean;
 }
 
@@ -146,7 +144,6 @@ function isTrue(text: string | undefined): boolean {
   return text === '1' || text === 'true';
 }
 
-/** A sheet in the workbook's list, with its part. */
 interface ListedSheet {
   readonly name: string;
   /** Whether programs show it only when asked. */

@@ -45,7 +45,6 @@ const mainNamespace = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main
 interface SheetForm {
   /** Of its columns, in characters. */
   readonly widths: readonly number[];
-  /** Whether its first row has the column names. */
   readonly hasNames: boolean;
 }
 
@@ -193,7 +192,6 @@ export async function anyRefersTo(
   return false;
 }
 
-/** Whether a pivot table has its rows there. */
 function isOf({ tables, sheets }: Gone, attributes: string): boolean {
   return (
     tables.includes(attribute(attributes, 'name') ?? '') ||

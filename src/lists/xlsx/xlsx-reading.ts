@@ -13,7 +13,6 @@ import { SheetReading, type XlsxChunk } from './sheet-reading.js';
 import { openWorkbook, type SheetTable, type Workbook } from './workbook.js';
 
 export interface XlsxReading extends SourceReading<XlsxChunk> {
-  /** In the order of their rows. */
   readonly tables: readonly SheetTable[];
   /** How the workbook's other sheets stay in an output. Must be called before the rows are read. */
   keepOthers(): ReturnType<typeof keepOtherSheets>;

@@ -9,7 +9,6 @@ export interface MxRecord {
   readonly exchange: string;
 }
 
-/** Content of a record of each type. */
 interface DnsData {
   readonly A: string;
   readonly AAAA: string;
@@ -24,7 +23,6 @@ export type DnsAnswer<Type extends DnsType = DnsType> =
   /** Unknown; the reason is for people. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The package that encodes and decodes DNS messages. */
 export interface DnsCodec {
   readonly encode: typeof encode;
   readonly decode: typeof decode;

@@ -6,7 +6,6 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 
 /** A host that accepts mail, with its addresses, IPv4 first. */
 export interface Exchanger {
-  /** Its name in lower case. */
   readonly host: string;
   readonly preference: number;
   readonly addresses: readonly string[];
@@ -19,7 +18,6 @@ export type MailRoute =
   | { readonly kind: 'no_mail'; readonly why: 'no_domain' | 'null_mx' | 'no_host' }
   /** All addresses are in ranges that must not be contacted. */
   | { readonly kind: 'closed_range' }
-  /** DNS gave no answer. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 interface RouteOptions {
@@ -128,7 +126,6 @@ export class RouteFinder {
     this.#listener = listener;
   }
 
-  /** Number of mailboxes that wait for a domain's lookup. */
   waitingFor(domain: string): number | undefined {
     return this.#waiting.get(domain)?.length;
   }

@@ -22,14 +22,12 @@ export interface Resolver {
     type: Type,
     signal: AbortSignal,
   ): Promise<DnsAnswer<Type>>;
-  /** Ends pending lookups, which fail. */
   close(): void;
 }
 
 interface ResolverOptions {
   readonly codec: DnsCodec;
   readonly servers: readonly DnsServer[];
-  /** Longest wait for one server. */
   readonly timeoutMs: number;
   readonly now: () => number;
 }

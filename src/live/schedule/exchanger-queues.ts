@@ -2,7 +2,6 @@ import type { Exchanger } from '../dns/find-exchangers.js';
 import { TtlCache } from './timed.js';
 import type { MailTask } from '../smtp/questions.js';
 
-/** Mailboxes that wait for the same exchangers. */
 export class ExchangerQueue {
   readonly key: string;
   /** First address of the first exchanger: all conversations count towards its limit, whichever holds them. */
@@ -108,7 +107,6 @@ type Converse = (queue: ExchangerQueue, onTaken: () => void) => Promise<void>;
 
 const mostRemembered = 50_000;
 
-/** Groups mailboxes by their exchangers, and begins conversations. */
 export class ExchangerQueues {
   readonly #options: ExchangerQueuesOptions;
   readonly #converse: Converse;
@@ -121,7 +119,6 @@ export class ExchangerQueues {
     this.#recipientLimits = new TtlCache(mostRemembered, options.now);
   }
 
-  /** The existing queue of these exchangers, or a new one. */
   queueFor(exchangers: readonly Exchanger[]): ExchangerQueue {
     const key = keyOf(exchangers);
     const address = exchangers[0]?.addresses[0] ?? key;

@@ -137,7 +137,6 @@ class NamedSlots {
     }
   }
 
-  /** @returns `undefined` without a free slot */
   tryEnter(names: readonly string[], isUrgent: boolean): (() => void) | undefined {
     const keys = [...new Set(names)];
     if (!keys.every((key) => this.#hasSlot(key, isUrgent))) return undefined;

@@ -29,7 +29,6 @@ const routeMs = 30 * 1000;
 const mostRemembered = 50_000;
 /** Most mailboxes waiting for one exchanger: more stay on disk until these are done. */
 const mostWaiting = 2000;
-/** Most mailboxes of all exchangers. */
 const mostPending = 50_000;
 
 /**
@@ -98,7 +97,6 @@ export class MailProbe {
     return this.#pending >= mostPending;
   }
 
-  /** Whether a mailbox of the domain may be added. */
   hasRoomFor(domain: string): boolean {
     if (this.isFull) return false;
     const waiting = this.#routes.waitingFor(domain) ?? this.#queueOf.get(domain)?.size ?? 0;
@@ -114,7 +112,6 @@ export class MailProbe {
     else this.#route(task);
   }
 
-  /** Ends all conversations at once. */
   close(): void {
     this.#ending.abort(new Error('the verification was closed'));
   }

@@ -3,7 +3,6 @@ import { TtlCache } from '../schedule/timed.js';
 /** A domain's behaviour towards made-up names: accepts, refuses, or alternates. */
 type Shown = 'accepts_all' | 'refuses' | 'varies';
 
-/** What is remembered about a domain. */
 interface Remembered {
   readonly shown?:
     | Shown

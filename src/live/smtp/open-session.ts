@@ -9,7 +9,6 @@ export interface SmtpIdentity {
   readonly heloName: string;
   /** Address for MAIL FROM; empty for the null reverse-path. */
   readonly mailFrom: string;
-  /** Whether STARTTLS is used where it is offered. */
   readonly startTls: boolean;
   readonly port: number;
   /** Longest time of connecting, and of each reply. */

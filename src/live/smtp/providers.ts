@@ -3,7 +3,6 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 import { parseConfig } from '../../platform/json.js';
 import type { Finding } from './reply-rules.js';
 
-/** A provider's exchangers and their behaviour. */
 export interface MailProvider {
   readonly name: string;
   /** Names or endings of its exchangers; `*` for all that no other entry matches. */
@@ -17,7 +16,6 @@ export interface MailProvider {
   }[];
   /** Most recipients in one conversation. */
   readonly recipientsPerConversation?: number;
-  /** The source of this entry. */
   readonly source: string;
   /** Its date, as `2026-11`. */
   readonly asOf: string;
@@ -180,7 +178,6 @@ export class ProviderTable {
     }
   }
 
-  /** Whether some are reached through a proxy. */
   get usesProxy(): boolean {
     return [...this.#byEnd.values()].some(({ via }) => via?.proxy !== undefined);
   }

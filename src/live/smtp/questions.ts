@@ -48,7 +48,6 @@ export function smtpPathOf(address: string): SmtpPath | undefined {
   return { text: `${local}@${domain}`, local, domain, needsUtf8: !isAscii(local) };
 }
 
-/** The final result for a mailbox. */
 export type MailOutcome =
   | 'accepted'
   | 'full'

@@ -54,7 +54,6 @@ export class ReplyReader {
     }
   }
 
-  /** Whether a reply is incomplete. */
   get isInside(): boolean {
     return this.#lineBytes > 0 || this.#code !== undefined;
   }

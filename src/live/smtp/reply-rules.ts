@@ -17,7 +17,6 @@ export type Finding =
   | 'busy'
   /** It exists, and no longer accepts mail. */
   | 'disabled'
-  /** It does not exist. */
   | 'no_mailbox'
   /** Refused without a word about a mailbox: the client may be meant. */
   | 'refused'
@@ -36,7 +35,6 @@ interface ReplyRule {
   readonly codes: readonly number[];
   /** Subject and detail of enhanced status codes; `7` stands for the whole subject. */
   readonly enhanced?: readonly string[];
-  /** The subject of its text. */
   readonly about?: Subject;
   readonly finding: Finding;
   /** The reason, for the documentation. */

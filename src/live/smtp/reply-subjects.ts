@@ -155,7 +155,6 @@ export const replySubjects = {
   },
 } as const satisfies Readonly<Record<string, SubjectWords>>;
 
-/** Phrases separated by commas. */
 function phrases(text: string): Words {
   return text.split(',').map((phrase) => phrase.trim().replaceAll(/\s+/g, ' '));
 }

@@ -10,7 +10,6 @@ type ErrorWith<Code extends SluiceErrorCode> = {
     : never;
 }[keyof ErrorCodes];
 
-/** An error of any class: its code shows which. */
 type AnyError = InstanceType<Family[keyof ErrorCodes]>;
 
 /**

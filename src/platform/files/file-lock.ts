@@ -25,7 +25,6 @@ export interface LockWait {
 }
 
 interface LockTarget {
-  /** The locked thing's name in messages. */
   readonly name: string;
   /** The locked file; created when missing. */
   readonly path: string;
@@ -91,7 +90,6 @@ export async function lockFile(
   }
 }
 
-/** This process's locks, by path: the holder may be another call in it. */
 const heldHere = new Set<string>();
 
 function lockOf(path: string, file: FileHandle): FileLock {
@@ -103,7 +101,6 @@ function lockOf(path: string, file: FileHandle): FileLock {
   };
 }
 
-/** @param waitLockMs how long it was waited for */
 export function lockedError(
   {
     name,

@@ -20,7 +20,6 @@ export interface FileSystem extends Pick<
 > {
   /** Does not follow a link to a file. */
   readonly open: (path: string, flags: OpenFlags, mode?: number) => Promise<FileHandle>;
-  /** Does not follow links. */
   readonly readFile: (path: string) => Promise<Buffer>;
   /** Refuses a file that is another user's, open to others, or a link. */
   readonly checkPrivateFile: (path: string) => Promise<void>;
@@ -204,7 +203,6 @@ export async function writeWhole(
   }
 }
 
-/** Path of the unfinished file. */
 export function partPath(path: string): string {
   return `${path}.part`;
 }

@@ -39,7 +39,6 @@ export class LogFile {
   readonly #path: string;
   readonly #options: LogOptions;
   #file: FileHandle;
-  /** Size of the file, as far as this process knows. */
   #size: number;
   #settled: number;
   #settling: Promise<void> | undefined;
@@ -82,7 +81,6 @@ export class LogFile {
     }
   }
 
-  /** Position of the next piece. */
   get size(): number {
     return this.#size;
   }
@@ -119,7 +117,6 @@ export class LogFile {
     }
   }
 
-  /** Resolves when everything appended so far survives a power cut. */
   async settle(): Promise<void> {
     if (this.#options.durable === false) return;
     const wanted = this.#size;

@@ -72,7 +72,6 @@ export async function openPrivateFile(
   return file;
 }
 
-/** The same, synchronously. */
 export function openPrivateFileSync(path: string, flags: OpenFlags): number {
   const fd = openSync(path, safeFlags(flags), 0o600);
   try {
@@ -85,7 +84,6 @@ export function openPrivateFileSync(path: string, flags: OpenFlags): number {
   return fd;
 }
 
-/** All bytes of one of Sluice's own files. */
 export async function readPrivateFile(path: string): Promise<Buffer> {
   const file = await openPrivateFile(path);
   try {
@@ -133,7 +131,6 @@ export async function checkPrivateFolder(
   for (const name of names.filter(isUsed)) await checkInside(join(path, name));
 }
 
-/** @returns `undefined` for a missing path */
 async function lstatPrivate(path: string): Promise<Stats | undefined> {
   const stats = await lstatIfExists(path);
   if (!stats) return undefined;

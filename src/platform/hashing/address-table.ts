@@ -49,7 +49,6 @@ export class AddressTable {
     return this.#size;
   }
 
-  /** Memory of the slots in bytes. */
   get byteSize(): number {
     return this.#shards.reduce((sum, shard) => sum + shard.byteLength, 0);
   }
@@ -160,7 +159,6 @@ export class AddressTable {
     return number;
   }
 
-  /** The number of an address, or -1 if it was never added. */
   find(group: number, key: string): number {
     this.#hash.hash(group, key);
     return this.findHashed(this.#hash);
@@ -183,7 +181,6 @@ export class AddressTable {
   }
 }
 
-/** The stored hash of an address: words 0 to 2, and the shard from the last. */
 export interface HashWords {
   readonly word0: number;
   readonly word1: number;

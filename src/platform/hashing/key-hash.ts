@@ -31,7 +31,6 @@ export class KeyHash {
   #message = new DataView(new ArrayBuffer(0));
   #keyBytes = new Uint8Array(0);
 
-  /** @param seed 32 random bytes */
   constructor(seed: Uint8Array) {
     if (seed.length !== seedBytes) throw new RangeError(`a seed has ${seedBytes} bytes`);
     const view = new DataView(seed.buffer, seed.byteOffset, seed.byteLength);
@@ -131,7 +130,6 @@ export class KeyHash {
   }
 }
 
-/** Four signed 32-bit words. */
 type Block = readonly [number, number, number, number];
 
 function readBlock(view: DataView, at: number): Block {

@@ -44,12 +44,10 @@ function createInstruments(meter: Meter) {
   };
 }
 
-/** Counters of rows, credits, requests and retries, and request durations. */
 function countInto(meter: Meter): DiagnosticsListeners {
   const { rows, addresses, credits, requests, retries, batches, waiting, durations } =
     createInstruments(meter);
   const counted = new Map<string, number>();
-  /** Waiting rows of a streaming run. */
   const waits = new Map<string, number>();
   return {
     'sluice:run:start': ({ run, kind }) => {

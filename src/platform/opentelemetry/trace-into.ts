@@ -159,7 +159,6 @@ function given(attributes: Readonly<Record<string, string | number | undefined>>
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
-/** Attributes of the semantic conventions for HTTP clients. */
 export function httpAttributes({
   method,
   origin,

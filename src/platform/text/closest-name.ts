@@ -23,7 +23,6 @@ export function editDistance(one: string, other: string): number {
   }
   return previous[other.length] ?? 0;
 }
-/** Most edits of a suggestion. */
 const furthest = 3;
 
 /** Finds the name probably meant by a misspelt word. @returns `undefined` when none is close */

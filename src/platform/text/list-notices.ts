@@ -1,7 +1,6 @@
 import { optionName, defineSentence as define, oneOf, orNull } from './sentence.js';
 import { counted, grouped } from './shown-numbers.js';
 
-/** Notices about a list, as it is read. */
 export const inputNotices = {
   input_waiting: define({
     when: 'The server of the list has given nothing for some seconds: it is asked again.',

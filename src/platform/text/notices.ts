@@ -310,7 +310,6 @@ function balanceUnknown(why: string): string {
   return `the service does not report the account's credits (${why})`;
 }
 
-/** The common budget of a shared run. */
 function budgetWords(most: number | null): string {
   return most === null ? 'as many credits as it takes' : `${counted(most, 'credit')} of each type`;
 }

@@ -73,7 +73,6 @@ export function maskedText(text: string): string {
   return text.replaceAll(/[\p{L}\p{N}\p{M}\p{So}]/gu, '•');
 }
 
-/** Longer cells are cut. */
 const longest = 48;
 
 /** The first three digits of a phone: its calling or area code. */

@@ -54,7 +54,6 @@ export type ReadOnly<Value> = Value extends object
   ? { readonly [Key in keyof Value]: ReadOnly<Value[Key]> }
   : Value;
 
-/** The first of them as an example. */
 export function oneOf<const Value>(first: Value, ..._others: readonly Value[]): Value {
   return first;
 }

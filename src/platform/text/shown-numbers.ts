@@ -42,12 +42,10 @@ export function duration(seconds: number): string {
   const minutes = Math.round(whole / 60);
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
-/** How long something took. */
 export function timeTaken(seconds: number): string {
   return seconds < 1 ? 'under 1 s' : duration(seconds);
 }
 
-/** Credits by verification type. */
 interface CreditCounts {
   readonly email: number;
   readonly phone: number;

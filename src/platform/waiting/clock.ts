@@ -131,7 +131,6 @@ export async function beforeDeadline<Result>(
   }
 }
 
-/** An unpredictable number from 0 to below 1. */
 export function systemRandom(): number {
   return randomInt(2 ** 32) / 2 ** 32;
 }

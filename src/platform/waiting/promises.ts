@@ -49,11 +49,9 @@ export class CalledBack {
     this.#open.add(open);
   }
 }
-/** Runs one piece of work after the other. */
 export class InTurn {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Begins when all earlier work is done, successful or not. */
   async next<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(work);
     this.#last = result.catch(() => undefined);

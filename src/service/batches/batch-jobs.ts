@@ -26,7 +26,6 @@ interface BatchJobsOptions {
   readonly parseDelayMs: number;
   /** Shortest time of a batch in `verification_ongoing`. */
   readonly verifyDelayMs: number;
-  /** Called with errors that no request can report. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -90,7 +89,6 @@ export class BatchJobs {
     void this.#run(batch, () => this.#verify(batch, judged));
   }
 
-  /** Stops all work, and waits for it. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);
@@ -106,7 +104,6 @@ export class BatchJobs {
     return job;
   }
 
-  /** Runs a job, retrying temporary errors. */
   async #persist(batch: Batch, work: () => Promise<void>): Promise<void> {
     const { clock, onError } = this.#options;
     const { signal } = this.#closing;

@@ -23,7 +23,6 @@ export interface ContentWork {
 }
 
 interface PrepareOptions extends ContentWork {
-  /** Size of the uploaded content. */
   readonly uploadBytes: number;
   readonly salt: string;
 }
@@ -126,7 +125,6 @@ class AddressDeduper {
     this.#keyMaker = createKeyMaker(salt, type);
   }
 
-  /** Makes room for that many lines. */
   expect(lines: number): void {
     this.#seen.reserve(lines);
   }

@@ -169,7 +169,6 @@ export async function* newlyAnswered(
   }
 }
 
-/** Stores the answers of a batch for later cache hits. */
 export async function keepAnswers(
   files: BatchFiles,
   options: {

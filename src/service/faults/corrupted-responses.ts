@@ -49,7 +49,6 @@ export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): CorruptedReply 
   };
 }
 
-/** A complete answer, byte by byte. */
 export function drippingAnswer(reply: Reply, pause: () => Promise<void>): CorruptedReply {
   return {
     async send(response, headers) {

@@ -34,7 +34,6 @@ export class FaultInjector {
     return this.#schedule.report();
   }
 
-  /** Ends all waits. */
   close(): void {
     this.#closing.abort();
   }
@@ -126,7 +125,6 @@ export class FaultInjector {
   }
 }
 
-/** Nothing is sent. */
 const nothing: CorruptedReply = { send: async () => undefined };
 
 async function answerOf({ call, handler, service }: Disturbed): Promise<Reply> {

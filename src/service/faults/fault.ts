@@ -40,7 +40,6 @@ const shapes = {
 type FaultKind = keyof typeof shapes;
 const kinds = Object.keys(shapes) as FaultKind[];
 
-/** A fault's action in a plan. */
 type FaultAction =
   | {
       /** Another answer in place of the true one. */
@@ -74,7 +73,6 @@ type FaultAction =
       readonly dripMs: number;
     }
   | {
-      /** A wait in milliseconds before the true answer. */
       readonly delayMs: number;
     }
   | {
@@ -114,7 +112,6 @@ const what = z
 
 const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
 
-/** Which requests fail, and how. */
 const fault = z
   .strictObject({
     operation: z.enum(['*', ...operationNames]),
@@ -203,7 +200,6 @@ const faultPlan = z.strictObject({
 /** What fails, and when; described in docs/reference/local-service.md#faults. */
 export type FaultPlan = z.input<typeof faultPlan>;
 
-/** The same, checked, with its defaults. */
 export type CheckedFaultPlan = z.output<typeof faultPlan>;
 
 /**

@@ -116,7 +116,6 @@ function keyOf(authorization: string | undefined): string | undefined {
   return text.slice(text.indexOf(':') + 1);
 }
 
-/** Why a request was refused, without its content. */
 const reasons = {
   origin: 'Forbidden: a web page of another origin may not ask this service',
   get host() {

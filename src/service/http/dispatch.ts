@@ -169,12 +169,10 @@ function createRoutes(injector: FaultInjector | undefined): readonly Route<Distu
   ];
 }
 
-/** Stands for a batch's identifier in a path. */
 const uuidPart = '{batch_uuid}';
 
 interface Route<Handler> {
   readonly method: string;
-  /** Path with `{batch_uuid}` for an identifier. */
   readonly path: string;
   /** Whether the request must carry a key. */
   readonly keyed: boolean;

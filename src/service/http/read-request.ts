@@ -186,7 +186,6 @@ function createParser(request: IncomingMessage, maxFileBytes: number): BusboyIns
   }
 }
 
-/** Writes the file as it arrives, and passes each piece to `look`. */
 async function receiveFile(
   stream: BusboyFileStream,
   { path, durable }: ReadFormOptions,

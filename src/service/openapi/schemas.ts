@@ -137,7 +137,6 @@ export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
   );
 }
 
-/** One schema by itself, for the fields of a form or a query. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return withoutIdentity(z.toJSONSchema(schema, settings));
 }

@@ -71,7 +71,6 @@ export interface LedgerEntry {
 
 const creditsARecord = 1;
 
-/** Reads the charges of all accounts, or of one, in order. */
 export async function* readLedger(
   store: Store,
   account?: string,

@@ -69,7 +69,6 @@ export class MemberWriter {
     return this.#piece.subarray(0, this.#length);
   }
 
-  /** Releases what was written. */
   clear(): void {
     this.#length = 0;
   }
@@ -220,7 +219,6 @@ function sectionsOf(
   return sections.length === 0 ? [] : [sections.join(',')];
 }
 
-/** The records of a batch as members of an object, piece by piece. */
 function recordMembers(
   batch: Batch,
   verdicts: readonly VerdictCount[],

@@ -111,7 +111,6 @@ async function writeSheets(
   await workbook.commit();
 }
 
-/** A sheet with a fixed heading and filters. */
 function addSheet(
   workbook: exceljs.stream.xlsx.WorkbookWriter,
   name: string,

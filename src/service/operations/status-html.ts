@@ -78,7 +78,6 @@ export interface BatchView {
   readonly kind: string;
   readonly status: string;
   readonly tone: 'good' | 'waiting' | 'busy' | 'bad';
-  /** Share of the finished work, while there is some. */
   readonly progress: number | undefined;
   readonly addresses: string;
   readonly outcome: string;
@@ -116,7 +115,6 @@ interface StatusView {
   readonly isWhole: boolean;
 }
 
-/** How often the page reloads itself. */
 const refreshSeconds = 5;
 
 /** The page for people; it works without a script. */

@@ -14,7 +14,6 @@ import type { ServiceContext, Handler, LoggedRequest } from './operation.js';
 import { refundOf, statusOf, type Batch, type Stage } from '../storage/batch.js';
 import type { AccountState } from '../storage/service-state.js';
 
-/** Most batches shown, the newest. */
 const mostBatches = 100;
 
 /** `GET /`: batches with their progress, balances and requests, as a page for people. */

@@ -37,7 +37,6 @@ export class AnswerCache {
     return code === undefined ? undefined : this.#verdicts.verdicts[code];
   }
 
-  /** Stores the answers of addresses with consecutive keys. */
   remember(keys: Uint8Array, verdicts: readonly Verdict[], nowMs: number): void {
     const records = Buffer.allocUnsafe(verdicts.length * recordBytes);
     let end = 0;

@@ -100,7 +100,6 @@ export type LedgerHead =
 export interface BatchFiles {
   /** The content as it was uploaded. */
   readonly upload: string;
-  /** The addresses to be verified, one a line, as submitted. */
   readonly addresses: string;
   /** Their keys, {@link keyBytes} each, in the same order. */
   readonly keys: string;

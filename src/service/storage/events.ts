@@ -127,7 +127,6 @@ export class EventLog {
     this.#log.appendNow(encodeLine(JSON.stringify(event)));
   }
 
-  /** Resolves when everything appended so far survives a power cut. */
   async settle(): Promise<void> {
     await this.#log.settle();
   }

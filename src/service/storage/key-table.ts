@@ -107,7 +107,6 @@ export class KeyTable {
     return true;
   }
 
-  /** Adds a key, or replaces its number. */
   set(bytes: Uint8Array, offset: number, value: number): void {
     this.add(bytes, offset);
     const place = this.#find(word(bytes, offset), word(bytes, offset + 4), word(bytes, offset + 8));
@@ -131,7 +130,6 @@ export class KeyTable {
     }
   }
 
-  /** Makes room for that many more keys at once. */
   reserve(keys: number): void {
     let capacity = this.#capacity;
     while (this.#size + keys > capacity * mostFull) capacity *= 2;
@@ -157,7 +155,6 @@ export class KeyTable {
     this.#fetched[0] = fetched;
   }
 
-  /** Index of a key's slot, or of the free slot for it. */
   #find(a: number, b: number, c: number): number {
     const places = this.#places;
     const mask = places.length - 1;

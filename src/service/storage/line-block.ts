@@ -28,7 +28,6 @@ const lineEnd = Uint8Array.of(newline);
 export class LineBlock {
   readonly bytes: Buffer;
   readonly count: number;
-  /** Start and end of each line in {@link LineBlock.bytes}. */
   readonly #bounds: Uint32Array;
   /** The block as text if it is ASCII; else `null`. */
   #ascii: string | null | undefined;

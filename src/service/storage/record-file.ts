@@ -49,7 +49,6 @@ export class FileWriter {
     return new FileWriter(await openPrivateFile(path, 'w'), path);
   }
 
-  /** Writes a piece, whose bytes may be reused once this resolves. */
   async write(piece: Uint8Array): Promise<void> {
     for (let taken = 0; taken < piece.length;) {
       const block = this.#blockOfOpen();

@@ -17,7 +17,6 @@ export interface AccountState {
 /** The service's state: events folded in order. Holds no address of a batch. */
 export class ServiceState {
   readonly accounts = new Map<string, AccountState>();
-  /** In the order of their upload. */
   readonly batches = new Map<string, Batch>();
   readonly ledger: LedgerHead[] = [];
 

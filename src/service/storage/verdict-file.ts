@@ -7,7 +7,6 @@ import {
 import { parseVerdict, type VerdictCount } from './events.js';
 import type { Verdict } from '../verification/engine.js';
 
-/** Bytes of a verdict's code. */
 export const codeBytes = 2;
 const codeCount = 2 ** (codeBytes * 8);
 /** Most deferrals of an address: while answers arrive, the highest codes count them, and 0 means none. */
@@ -24,7 +23,6 @@ export function timesPutOff(code: number): number {
   return code > mostVerdicts ? codeCount - code : 0;
 }
 
-/** Most verdict objects that are remembered. */
 const mostObjects = 1024;
 
 /** Gives each distinct verdict a code from 0: distinct verdicts are few, addresses are many. */

@@ -11,7 +11,6 @@ export function isAscii(text: string): boolean {
 /** Most remembered answers; lists have few domains, and junk must not fill the memory. */
 const mostKept = 8192;
 
-/** The same function with remembered answers. */
 export function remember<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
   const known = new Map<string, Answer>();
   return (text) => {

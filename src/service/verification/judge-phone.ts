@@ -101,7 +101,6 @@ function isClosedRange({ e164, kind }: PlannedNumber): boolean {
   return e164.startsWith('+278') && kind === 'mobile' && e164.length !== '+27821234567'.length;
 }
 
-/** The word for an unknown type or status. */
 const unknown = 'unknown';
 
 const wrong: PhoneVerdict = {

@@ -111,7 +111,6 @@ function nationalOf(text: string): NationalNumber | 'unsure' | undefined {
   return undefined;
 }
 
-/** The country of a number, and its kind there. */
 function placeOf(
   national: string,
   { main, countries }: CallingCodePlan,
@@ -204,7 +203,6 @@ function entire(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
 }
 
-/** In the metadata, 0 stands for an absent field. */
 function text(field: unknown): string | undefined {
   return typeof field === 'string' && field !== '' ? field : undefined;
 }

@@ -11,15 +11,12 @@ export interface CsvDialect {
 
 /** A CSV or TSV text with what the caller knows of it: the rest is detected. */
 export interface CsvInput extends FileOptions {
-  /** Its name in messages. */
   readonly name: string;
   readonly isTsv: boolean;
-  /** Whether it is a table named .txt. */
   readonly isTxt: boolean;
   readonly maxRowBytes: number;
 }
 
-/** Tried where none is known. */
 export const usualDelimiters = [',', ';', '\t', '|'];
 const doubleQuote = '"';
 const singleQuote = "'";
@@ -77,7 +74,6 @@ function variants(delimiter: string, given: CsvInput): readonly CsvDialect[] {
   return isBare ? [...quoted, { delimiter, quote: undefined, escape: doubleQuote }] : quoted;
 }
 
-/** The best rating that a dialect can get. */
 function mostFor({ quote }: CsvDialect, text: string): number {
   if (quote !== singleQuote) return 3;
   return text.startsWith(singleQuote) ? 3 + singleQuoteBonus : -1;
@@ -105,7 +101,6 @@ interface RowCut {
   readonly rows: readonly SampledRow[];
   /** Whether a row cannot be cut: something follows a closing quote, or a quote is inside a cell. */
   readonly isBroken: boolean;
-  /** Whether all cells of the first row are in quotes. */
   readonly isFirstQuoted: boolean;
 }
 

@@ -29,7 +29,6 @@ export function findHeaderRow(rows: readonly LookedAt[]): number | 'none' | 'und
   return 'undecided';
 }
 
-/** Whether a row holds what only data contain. */
 export function isData(row: LookedAt): boolean {
   return row.some((cell) => isFilled(cell) && isDatum(cell));
 }

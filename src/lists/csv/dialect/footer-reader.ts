@@ -34,7 +34,6 @@ export class FooterReader implements ByteReader {
   #isInRow = true;
   /** Whether there are more lines than a footer has: the rest passes. */
   #isTooLong = false;
-  /** The first line, until it is complete. */
   #first: Buffer | undefined = nothing;
   #columns = 1;
   #footer: Buffer | undefined;
@@ -120,7 +119,6 @@ export class FooterReader implements ByteReader {
     return held.subarray(0, size);
   }
 
-  /** @returns how many of the last lines are data */
   #findFooter(lines: readonly Buffer[]): number {
     if (this.#isInRow || this.#isTooLong) return lines.length;
     const kinds: FooterKind[] = [];

@@ -53,7 +53,6 @@ export async function readToHeader(reader: PeekReader, input: CsvInput): Promise
   return { ...input, above, dialect };
 }
 
-/** Whether a text is clearly a table, not one address a line. */
 export async function isTable(reader: PeekReader, input: CsvInput): Promise<boolean> {
   const first = await reader.peekLine(mostLookedAt);
   if (sepLine(first) !== undefined || input.skipRows !== undefined) return true;
@@ -71,9 +70,7 @@ interface FoundTable {
 }
 
 interface Look extends FoundDialect {
-  /** Absent without a clear header. */
   readonly table: FoundTable | undefined;
-  /** Whether more bytes could show one. */
   readonly isUndecided: boolean;
 }
 
@@ -94,7 +91,6 @@ async function lookForTable(reader: PeekReader, input: CsvInput): Promise<Look> 
   return lookAt(first, input, true);
 }
 
-/** @param isWhole whether these are all bytes */
 function lookAt(first: Buffer, input: CsvInput, isWhole: boolean): Look {
   const sep = sepLine(first);
   const start = sep?.end ?? markBytesOf(first);

@@ -96,7 +96,6 @@ function bytesOf(value: unknown, name: string): Uint8Array {
 /** A reader whose next bytes can be examined before they are read. */
 export class PeekReader implements ByteReader {
   readonly #reader: ByteReader;
-  /** Examined and not read yet. */
   #ahead: Buffer = Buffer.alloc(0);
   #isAtEnd = false;
 
@@ -153,7 +152,6 @@ export class PeekReader implements ByteReader {
 }
 
 export interface ByteInput {
-  /** Its name in messages. */
   readonly name: string;
   /** Its file, where it can be read repeatedly and from any position. */
   readonly path?: string;

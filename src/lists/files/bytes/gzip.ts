@@ -70,7 +70,6 @@ export function createGzipOutput(output: ByteOutput): ByteOutput {
 
 /** Writes to a transform and passes its result on, at the consumer's pace. */
 export interface Carrier {
-  /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
   /** Resolves when everything has been passed on. */
   end(): Promise<void>;

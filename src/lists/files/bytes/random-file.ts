@@ -8,7 +8,6 @@ import { describeSystemError } from '../../../platform/text/system-errors.js';
 import { makeTemporaryFolder } from '../../../platform/files/private-folder.js';
 
 export interface RandomFile {
-  /** Its name in messages. */
   readonly name: string;
   readonly size: number;
   readonly signal: AbortSignal | undefined;

@@ -6,7 +6,6 @@ import type { RandomFile } from '../bytes/random-file.js';
 export interface ByteOutput {
   /** Whether written bytes may be reused once the write has resolved. @default false: they must not be changed */
   readonly givesBack?: boolean;
-  /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
   /** Makes the output visible: complete, and on disk where it is a file. */
   finish(): Promise<void>;
@@ -26,7 +25,6 @@ export class BlockOutput {
   #block = Buffer.allocUnsafeSlow(blockBytes);
   /** How much of the block is filled; a writer into the block advances it. */
   filled = 0;
-  /** The previous block, being written. */
   #underway: Promise<void> | undefined;
   #hasFailed = false;
   /** A block that an output has returned: new blocks would cause garbage collections. */
@@ -99,7 +97,6 @@ export class BlockOutput {
 }
 
 export interface StreamOutputOptions {
-  /** The stream's name in messages. */
   readonly name: string;
   /**
    * Whether finishing ends the stream and aborting destroys it; not for standard output.

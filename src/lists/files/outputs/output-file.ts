@@ -96,7 +96,6 @@ async function openDirectly({ realPath }: OutputTarget, files: OutputFiles): Pro
 interface ReplacementOptions {
   /** Its permissions; `undefined` for the process's default. */
   readonly mode: number | undefined;
-  /** Limits the permissions of a new file. */
   readonly noMoreOpenThan: FilePermissions | undefined;
   readonly files: OutputFiles;
 }

@@ -21,7 +21,6 @@ interface RouteSinkOptions {
   /** Finished one after the other, in this order. */
   readonly sinks: readonly Sink[];
   readonly decides?: Readonly<Record<string, string>>;
-  /** Chooses a sink for each row of one writing. */
   readonly createRoute: (opening: OpenSinkOptions) => Route;
   readonly readsAddresses?: boolean;
   readonly onRows?: (place: number, rows: number) => void;
@@ -107,7 +106,6 @@ function validateWithAll(validators: readonly RowValidator[]): RowValidator {
   });
 }
 
-/** Opens all sinks, or none. */
 async function openAll(
   sinks: readonly Sink[],
   opening: OpenSinkOptions,
@@ -129,7 +127,6 @@ async function dropAll(
   for (const writing of writings) await dropWriting(writing, onNotice);
 }
 
-/** Reports a column once where several outputs make it text. */
 function reportOnce(report: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
   const reported = new Set<string>();
   return (
@@ -239,7 +236,6 @@ export function sheetsSink(
   };
 }
 
-/** The rows of one table, with its own columns. */
 function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
   const narrowedColumns = (verified: readonly number[]): readonly number[] =>
     verified.map((position) => columns.indexOf(position));

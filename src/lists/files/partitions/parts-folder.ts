@@ -111,7 +111,6 @@ export async function createPartsFolder(
   };
 }
 
-/** @returns the permissions of the finished folder */
 async function makeClosed(path: string, noMoreOpenThan?: FilePermissions): Promise<number> {
   await mkdir(path);
   const { mode, gid } = await stat(path);
@@ -140,7 +139,6 @@ const partsManifest = z.object({
   sluice: z.literal(manifestMark),
   format: z.enum(['csv', 'tsv', 'jsonl', 'parquet']),
   compression: z.enum(['gzip']).nullable(),
-  /** Whether each CSV part begins with the names of the columns. */
   header: z.boolean(),
   /** Of CSV and TSV: delimiter and quote; null where cells have no quotes. */
   delimiter: z.string().length(1).exactOptional(),

@@ -44,7 +44,6 @@ export class S3Upload {
     await this.#underway;
   }
 
-  /** Makes the object visible. */
   async complete(): Promise<void> {
     const { client, sdk } = this.#connection;
     // A multipart upload has at least one part, which must not be empty.

@@ -46,7 +46,6 @@ export class ObjectChunk implements RowChunk {
   }
 }
 
-/** A message's name for something that is not a row. */
 export function kindOfRow(row: unknown): string {
   return Array.isArray(row) ? 'an array' : String(row === null ? row : typeof row);
 }

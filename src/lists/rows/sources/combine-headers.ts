@@ -70,7 +70,6 @@ function mapRaw(raw: RawCells, map: ColumnMap): RawCells {
 }
 
 export interface OneHeader {
-  /** The source's name in messages. */
   readonly name: string;
   readonly header: readonly string[];
   readonly isUnnamed: boolean;
@@ -81,7 +80,6 @@ interface CombinedHeader {
   readonly isUnnamed: boolean;
   /** For each source; `undefined` where its header is the combined one. */
   readonly maps: readonly (ColumnMap | undefined)[];
-  /** Whether a source names a column differently. */
   readonly renamed: readonly boolean[];
 }
 

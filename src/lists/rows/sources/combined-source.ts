@@ -73,7 +73,6 @@ export function combinedSource(
   };
 }
 
-/** A source before its rows are read. */
 interface OneHead extends OneHeader {
   readonly storedForm: string | undefined;
 }

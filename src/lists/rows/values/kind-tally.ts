@@ -41,7 +41,6 @@ const [first31, last31] = [1_000_000_000n, (2n ** 31n - 1n) * 1_000_000_000n];
 export class KindTally {
   readonly #columns: Column[];
 
-  /** @param declared the source's own declarations */
   constructor(columns: number, declared: readonly (Kind | undefined)[] | undefined) {
     this.#columns = Array.from({ length: columns }, (_, at) => ({
       kind: declared?.[at],
@@ -164,7 +163,6 @@ export function decimalDigits({ kind, digits }: ColumnFacts): {
 
 interface TextColumnReporting {
   readonly reading: SourceReading;
-  /** The output's format or database in messages. */
   readonly output: string;
   readonly onTextColumn?: OpenSinkOptions['onTextColumn'];
 }

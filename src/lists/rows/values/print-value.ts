@@ -105,7 +105,6 @@ function printDate(date: Date): string {
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 }
 
-/** Tab, line feed, carriage return. */
 const textControls: ReadonlySet<number> = new Set([9, 10, 13]);
 
 /** Bytes as text, if they are: numbers and structures that happen to be UTF-8 show by control characters. */

@@ -10,7 +10,6 @@ import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../data
 import type { Purpose } from '../dialect.js';
 import { findRefusal, type DatabaseFailure, type Refusal } from '../database-failure.js';
 
-/** An open DuckDB file, in a session with uniform printing. */
 export interface DuckdbConnection extends Connection {
   /** Rows as columns of text, some at a time, on demand. */
   stream(sql: string): AsyncGenerator<readonly (readonly (string | null)[])[]>;
@@ -97,7 +96,6 @@ export async function connect(
   }
 }
 
-/** Opens a file when no other process has it open any more. */
 async function whenClosed<Opened>(
   open: () => Promise<Opened>,
   signal: AbortSignal | undefined,

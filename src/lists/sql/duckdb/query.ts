@@ -152,7 +152,6 @@ function textOf(column: string, type: string): string {
   }
 }
 
-/** Converts a printed duration to ISO 8601. */
 export function isoInterval(printed: string): string {
   const words = printed.split(' ');
   const count = (unit: string): number => {

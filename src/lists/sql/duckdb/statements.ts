@@ -155,7 +155,6 @@ function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' = 'CAST'
   return `${cast}(${texts === type ? json : `${cast}(${json} AS ${texts})`} AS ${type})`;
 }
 
-/** Converts an ISO 8601 duration to the database's format. */
 function duckdbInterval(text: string): string {
   const found = parseInterval(text);
   if (!found) return text;

@@ -142,7 +142,6 @@ function partsOf(read: From): readonly From[] {
 }
 
 interface ReadTable {
-  /** Its name in the query. */
   readonly name: string;
   /** The table itself; `undefined` for a view, a subquery and the like. */
   readonly table: ExistingTable | undefined;

@@ -128,7 +128,6 @@ function lengthOf(value: unknown): number {
 
 type Stager = (value: CellValue, row: number) => unknown;
 
-/** For each column of the staging table. */
 async function stagers(
   connection: MysqlConnection,
   columns: TablePlan['columns'],

@@ -24,7 +24,6 @@ export interface OpenClient {
   readonly client: Client;
   /** Ends it, immediately if an answer is pending. Never fails. */
   readonly close: () => Promise<void>;
-  /** Resolves only when the connection is lost. */
   readonly disconnected: Promise<Error>;
 }
 

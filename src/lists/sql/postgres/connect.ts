@@ -22,7 +22,6 @@ export interface PostgresConnection extends Connection {
   /** Passes an object to the driver that speaks the protocol itself. */
   submit<Query extends Submittable>(query: Query): Query;
   readonly copy: typeof copyStreams;
-  /** Resolves only when the connection is lost. */
   readonly disconnected: Promise<Error>;
 }
 
@@ -32,7 +31,6 @@ export const postgresDrivers = {
   driver: 'postgres',
 } as const;
 
-/** How long to wait for another session of a pooler. */
 const poolPatienceMs = 2000;
 
 /** Makes the same rows print the same, in a form that COPY reads. */
@@ -243,7 +241,6 @@ function withoutCells(message: string): string {
   return message.replaceAll(/"(?:[^"]|"")*"?/g, '…').replace(/:\s*…$/, '');
 }
 
-/** Node tries all addresses of a host, and collects their errors. */
 /** The driver says only in words that a connection has ended. */
 function codeOfEnd(error: unknown): string | undefined {
   const message = error instanceof Error ? error.message : '';

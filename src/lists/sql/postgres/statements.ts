@@ -61,7 +61,6 @@ export async function claim(connection: PostgresConnection, name: string): Promi
   return isMine === 't';
 }
 
-/** Lines are sent in pieces of about this size. */
 const pieceBytes = 256 * 1024;
 
 /** Copies rows into their staging table, or into a new table that is invisible until complete. */

@@ -106,7 +106,6 @@ function asReader(statement: Database.Statement): ReadStatement {
   return (statement as unknown as ReadStatement).raw().safeIntegers(true);
 }
 
-/** Stops a statement whose rows are no longer needed. */
 function stop(database: Database.Database, rows: Iterator<unknown>): void {
   (database as unknown as Interruptible).interrupt();
   try {

@@ -28,7 +28,6 @@ export interface TableWriting<Database extends Connection> {
   readonly plan: TablePlan;
   readonly staging: Staging;
   readonly runId: string | undefined;
-  /** Most rows that one transaction writes into an existing table. */
   readonly maxRows: number;
   readonly waiting: Waiting;
 }

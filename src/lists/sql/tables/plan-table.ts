@@ -27,7 +27,6 @@ import {
   type TargetDatabase,
 } from './update-guard.js';
 
-/** The rows' destination and its present state. */
 export interface TableLocation extends TargetDatabase {
   readonly name: TableName;
   readonly table: ExistingTable | undefined;
@@ -57,7 +56,6 @@ export function planTable(
 interface WantedColumns {
   readonly shared: TargetPlan;
   readonly header: readonly string[];
-  /** The input's columns, as a new table has them. */
   readonly input: readonly NewColumn[];
   readonly extra: readonly NewColumn[];
 }
@@ -288,7 +286,6 @@ function refuseLacking(name: string, { columns }: ExistingTable, lacking: string
   );
 }
 
-/** Whether the rows were read from the table, by its key. */
 function isOfTable(
   reading: SourceReading,
   { key, keyPositions }: TargetPlan,

@@ -109,7 +109,6 @@ export interface NewColumn {
   readonly isOfSource?: boolean;
 }
 
-/** Whether a type is an enumeration with an empty text. */
 export function hasEmptyMember(type: string): boolean {
   return /^enum\((?:.*, ?)?''[,)]/i.test(type);
 }
@@ -128,7 +127,6 @@ export interface TargetPlan {
 
 export interface TablePlan extends TargetPlan {
   readonly mode: WritingMode;
-  /** Positions of the written input columns. */
   readonly positions: readonly number[];
   /** All staged columns, in order: those of the input, then the added ones. */
   readonly columns: readonly NewColumn[];
@@ -147,7 +145,6 @@ export interface TablePlan extends TargetPlan {
   readonly isCaseless: (position: number) => boolean;
 }
 
-/** The longest name of a column that a database takes. */
 export interface LongestName {
   readonly most: number;
   readonly unit: 'bytes' | 'characters';
@@ -186,13 +183,11 @@ export function fitNames(
   });
 }
 
-/** The name of a column as the table spells it. */
 export function spelling(column: string, table: ExistingTable | undefined): string {
   const match = table?.columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
   return match?.name ?? column;
 }
 
-/** Refuses names that differ only in case. */
 export function refuseSameNames(names: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const name of names) {

@@ -101,7 +101,6 @@ export type TableColumn = z.infer<typeof tableColumn>;
 const tableForm = z.object({
   sluice: z.literal('rows of a database 2'),
   dialect,
-  /** The database, without user and password. */
   store: z.string(),
   columns: z.array(tableColumn),
   /** Ids of the tables that the query reads, also through views. @default not known */
@@ -115,7 +114,6 @@ export function writeTableForm(form: TableForm): Buffer {
   return Buffer.from(`${JSON.stringify({ sluice: 'rows of a database 2', ...form })}\n`);
 }
 
-/** @returns `undefined` for any other line */
 function parseTableForm(line: string): TableForm | undefined {
   try {
     return tableForm.safeParse(JSON.parse(line)).data;
@@ -166,7 +164,6 @@ export class TableChunk implements RowChunk, RawCells {
   #start = 0;
   #end = 0;
 
-  /** @param first the first line that is a row */
   constructor(lines: Lines, form: TableForm, first = 0) {
     this.form = form;
     this.bytes = lines.bytes;

@@ -122,7 +122,6 @@ export class SampleRows {
     }
   }
 
-  /** Numbers of the rows in the input, from 1. */
   numbers(): readonly number[] {
     const first = Array.from({ length: this.#firstCount }, (_, at) => at + 1);
     return [...first, ...this.#later().map(({ row }) => row)];

@@ -6,12 +6,10 @@ export interface LoadColumn {
   readonly name: string;
   readonly quoted: string;
   readonly kind: PartKind;
-  /** The column's type in the table. */
   readonly type: string;
 }
 
 export interface Load {
-  /** The table's quoted name. */
   readonly table: string;
   readonly columns: readonly LoadColumn[];
   readonly manifest: PartsManifest;
@@ -33,7 +31,6 @@ export interface LoadDialect {
   /** Most parts of a table's name: catalog, schema, table. */
   readonly nameParts: number;
   readonly quote: (name: string) => string;
-  /** Whether names that differ only in case are equal. */
   readonly ignoresCase: boolean;
   readonly longestName: LongestName;
   /** Names that a column cannot have. @default none */
@@ -48,7 +45,6 @@ export interface LoadDialect {
   readonly places: { readonly form: RegExp; readonly example: string; readonly isLocal?: boolean };
   /** What to do without `MERGE`. @default it has `MERGE` */
   readonly insteadOfMerge?: string;
-  /** Follows the columns of a new table. */
   readonly tableOptions?: (columns: readonly LoadColumn[]) => string;
   /** Lines before all statements, and the loading statements, each with its end. */
   readonly load: (load: Load) => readonly string[];

@@ -103,7 +103,6 @@ function definitions(columns: readonly LoadColumn[]): string {
 
 interface TableNames {
   readonly name: string;
-  /** Its name alone, without its containers. */
   readonly bare: string;
   /** A table beside it for the parts to be merged, and its name alone. */
   readonly loaded: string;

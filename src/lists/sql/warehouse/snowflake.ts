@@ -10,7 +10,6 @@ import {
   typesByKind,
 } from './load-dialect.js';
 
-/** Most parts in one statement. */
 const mostFiles = 1000;
 const mostDigits = 38;
 

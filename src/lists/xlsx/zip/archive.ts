@@ -7,7 +7,6 @@ import { detectEncoding } from '../../files/bytes/text-encoding.js';
 import { attribute, scanXml, XmlError, type XmlToken } from '../scan-xml.js';
 import { partKey, readZipEntry, storedBytes, storedRange, type ZipEntry } from './zip-reader.js';
 
-/** The parts of a workbook, by their paths in the archive. */
 export class Archive {
   readonly #file: RandomFile;
   readonly #entries: ReadonlyMap<string, ZipEntry>;
@@ -17,7 +16,6 @@ export class Archive {
     this.#entries = entries;
   }
 
-  /** Its name in messages. */
   get name(): string {
     return this.#file.name;
   }
@@ -36,7 +34,6 @@ export class Archive {
     return entry;
   }
 
-  /** The compressed bytes of a part. */
   stored(name: string): AsyncGenerator<Buffer> {
     return storedBytes(this.#file, this.entry(name));
   }
@@ -74,7 +71,6 @@ export interface Relation {
   readonly id: string;
   readonly type: string;
   readonly target: string;
-  /** Whether its target is outside the workbook. */
   readonly isOutside: boolean;
 }
 

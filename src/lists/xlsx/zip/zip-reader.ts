@@ -7,7 +7,6 @@ import { pieceBytes } from '../../files/bytes/byte-reader.js';
 import { describeFile } from '../../files/file-signature.js';
 import type { RandomFile } from '../../files/bytes/random-file.js';
 
-/** A file of a zip archive, by the archive's directory. */
 export interface ZipEntry {
   readonly name: string;
   /** 0: stored; 8: deflated. */
@@ -25,7 +24,6 @@ export function partKey(name: string): string {
   return name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase();
 }
 
-/** The end of the directory, and the longest comment after it. */
 const endBytes = 22 + 0xffff;
 const mostDirectoryBytes = 16 * 1024 * 1024;
 /** Larger parts of real workbooks compress less; bombs a thousandfold. */

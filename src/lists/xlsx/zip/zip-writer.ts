@@ -24,7 +24,6 @@ const deflated = 8;
 /** The earliest date of the format: an output depends on its input alone. */
 const firstDay = 0x00_21;
 
-/** Writes a zip archive, one file after the other, as a stream. */
 export class ZipWriter {
   readonly #output: ByteOutput;
   readonly #entries: WrittenEntry[] = [];
