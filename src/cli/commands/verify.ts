@@ -32,16 +32,10 @@ import {
   storePatience,
 } from '../options/store-options.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import {
-  isToTerminal,
-  lacksCountry,
-  lacksTable,
-  namesNoColumn,
-  proposeFile,
-  showGuide,
-} from '../guide/guide.js';
-import { withAdded } from '../guide/ask-to-start.js';
 import type { AddedOption } from '../guide/choose-country.js';
+import { proposeFile, showGuide } from '../guide/guide.js';
+import { isToTerminal, lacksCountry, lacksTable, namesNoColumn } from '../guide/what-is-missing.js';
+import { withAdded } from '../guide/whole-command.js';
 import { Workers } from '../job/workers.js';
 
 export const verifyCommand = defineCommand<VerifyOption>({

@@ -1,18 +1,18 @@
-import { showLocation } from '../../lists/location.js';
 import { emailsWithoutCountry } from '../../report/sentences/list-sentences.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
-import { type CommandInput, type ParsedOptions, programName } from '../command.js';
-import { placed, standard } from '../endpoints/locations.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
 import type { EstimatedJob } from '../job/estimate-job.js';
 import { message } from '../messages/catalogue.js';
-import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import type { VerifyOption } from '../options/verify-options.js';
 import { agrees, ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
-import { countWithOtherRun } from './use-other-run.js';
 import { chooseHistory, creditsOf, type EstimateWith, knownTo } from './choose-history.js';
+import type { SuppressedBeside } from './find-suppressed.js';
+import { countWithOtherRun } from './use-other-run.js';
+import { type Proposal, showCommand, showCommands, withAdded } from './whole-command.js';
 
 export interface GuideContext {
   readonly reporter: Reporter;
@@ -25,50 +25,28 @@ export interface GuideContext {
   ) => Promise<number>;
 }
 
-/** The command that writes the results into the table that the rows come from, where a file is proposed. */
-export interface OtherWay {
-  readonly added: readonly AddedOption[];
-  /** What it does, in front of it. */
-  readonly what: string;
-}
-
-interface Proposal {
-  /** Detected options, to which the person's answers are added. */
-  readonly added: AddedOption[];
-  readonly other?: OtherWay | undefined;
+interface Started extends Proposal {
   /** The country of rows without one, as far as it is known. */
   readonly fallback?: ChosenCountry['fallback'];
-  /** The suppress lists that were found, and how much they hold. */
+  /** The suppress lists that were found. */
   readonly suppressed?: readonly SuppressedBeside[] | undefined;
-}
-
-/** A list beside the input of those who have opted out. */
-export interface SuppressedBeside {
-  readonly list: string;
-  /** Its addresses and domains. */
-  readonly cells: number;
 }
 
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
-  { added, other, fallback, suppressed = [] }: Proposal,
+  { fallback, suppressed = [], ...proposal }: Started,
 ): Promise<number> {
   const { options } = input;
   const { reporter, estimate, verify } = context;
-  const detected = added.length;
-  const show = (): void => {
-    showCommand(added, input, reporter);
-    // A state directory belongs to its output.
-    const answered = added.slice(detected).filter(([name]) => name !== 'state');
-    showOther(other, answered, input, reporter);
-  };
   if (options.has('dry-run')) {
-    show();
-    return verify(added);
+    showCommands(proposal, [], input, reporter);
+    return verify(proposal.added);
   }
-  const ofCountry = await countWithCountry({ added, fallback }, input, context);
-  if (!ofCountry) return leave({ added, other }, input, reporter);
+  // The person's answers come to what was detected.
+  const added = [...proposal.added];
+  const ofCountry = await countWithCountry(added, fallback, input, context);
+  if (!ofCountry) return leave(proposal, input, reporter);
   let counted = ofCountry;
   counted = await countByCallingCodes(counted, added, input, context);
   counted = await countWithOtherRun(counted, added, input, context);
@@ -82,7 +60,7 @@ export async function askToStart(
   // A history that is proposed keeps what a trial verifies.
   const hints = counted.more.filter(({ event }) => event !== 'trial' || chosen.added.length === 0);
   reporter.report([...hints.slice(0, mostHints), ...chosen.messages]);
-  show();
+  showCommands(proposal, added.slice(proposal.added.length), input, reporter);
   const { rows } = counted.estimate;
   // What a history knows of the list is tried.
   const isNew = !counted.estimate.unfinished && knownTo(counted) === 0;
@@ -121,12 +99,11 @@ function whatIsTaken(
 
 /** Ends with the command, for a person who does not know an answer now. */
 export function leave(
-  { added, other }: Pick<Proposal, 'added' | 'other'>,
+  proposal: Proposal,
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
 ): number {
-  showCommand(added, input, reporter);
-  showOther(other, [], input, reporter);
+  showCommands(proposal, [], input, reporter);
   return notStarted(reporter);
 }
 
@@ -135,69 +112,10 @@ function notStarted(reporter: Reporter): number {
   return exitCodes.usage;
 }
 
-function showOther(
-  other: OtherWay | undefined,
-  answered: readonly AddedOption[],
-  input: CommandInput<VerifyOption>,
-  reporter: Reporter,
-): void {
-  if (other) showCommand([...other.added, ...answered], input, reporter, other.what);
-}
-
-/**
- * Shows the command to a script, which nobody answers, with the doubts that a person reads above the question.
- *
- * @param country whether it is known; else doubts that depend on it are not. A service that is not named yet is
- *   no obstacle to counting.
- */
-export async function showProposal(
-  input: CommandInput<VerifyOption>,
-  { reporter, estimate }: GuideContext,
-  { added, other }: Pick<Proposal, 'added' | 'other'>,
-  country: { readonly isKnown: boolean; readonly lacksService: boolean },
-): Promise<void> {
-  const known = added.filter(([, value]) => value !== countryToFillIn);
-  const phone = known.find(([name]) => name === 'phone')?.[1];
-  // Emails are counted the same whatever their country is.
-  const assumed =
-    phone === undefined ? (['country', 'US'] as const) : (['country-from', phone] as const);
-  const counting: readonly AddedOption[] = [
-    ...known,
-    ...(country.isKnown ? [] : [assumed, ['email-country', 'US'] as const]),
-    ...(country.lacksService ? [['local', true] as const] : []),
-  ];
-  const first = await estimate(counting, { isOffline: true }).catch((error: unknown) => {
-    showCommand(added, input, reporter);
-    throw error;
-  });
-  const {
-    added: kept,
-    messages,
-    counted,
-  } = await chooseHistory(
-    first,
-    { added: counting, isCountryKnown: country.isKnown },
-    input,
-    estimate,
-  );
-  const { countries, email } = counted.estimate;
-  const emails = emailsWithoutCountry(email?.not_submitted);
-  if (country.isKnown) {
-    const isAsked = known.length < added.length;
-    if (countries)
-      reporter.report([message('countries', { countries, emails, is_asked: isAsked })]);
-    reporter.doubtful(counted.doubtful);
-  }
-  // Cells are shown to a person, never in a log.
-  const more = counted.more.filter(({ event }) => event !== 'changed_cells');
-  reporter.report([...more, ...counted.before, ...messages]);
-  showCommand([...added, ...kept], input, reporter);
-  showOther(other, kept, input, reporter);
-}
-
 /** Counts what is sent; where rows have no country, asks for one and counts again. @returns `undefined` to leave */
 async function countWithCountry(
-  { added, fallback }: Proposal,
+  added: AddedOption[],
+  fallback: Started['fallback'],
   { options, signal }: CommandInput<VerifyOption>,
   context: GuideContext,
 ): Promise<EstimatedJob | undefined> {
@@ -325,89 +243,8 @@ function question(trial: Trial | undefined, job: EstimatedJob, what: string): st
     : `Start all the same${what}? [y/N]`;
 }
 
-export function showCommand(
-  added: readonly AddedOption[],
-  input: CommandInput<VerifyOption>,
-  reporter: Reporter,
-  what = 'the whole command',
-): void {
-  const { line: command, hidden } = wholeCommand(input, added);
-  reporter.close();
-  reporter.report([
-    message('command', { what, command }),
-    ...[...new Set(hidden)].map((place) => message('hidden_password', { place })),
-  ]);
-}
-
 /** Longer lists are tried with their first rows, where verification is paid. */
 const manyRows = 1000;
 const trialRows = 100;
 /** Before the question; all follow at the end, by their number, and --dry-run has them. */
 const mostHints = 4;
-
-const single: ReadonlySet<string> = new Set(['output', 'query']);
-
-/** The options with the detected ones added; those replace options of the same name. */
-export function withAdded<Name extends string>(
-  options: ParsedOptions<Name>,
-  added: readonly AddedOption[],
-  cwd: string,
-): ParsedOptions<Name> {
-  const values = new Map<string, (string | true)[]>();
-  for (const [name, value] of added) {
-    const definition = verifyOptions.find((known) => known.name === name);
-    const given = definition ? placed(value, definition, cwd) : value;
-    const before = single.has(name) ? [] : (values.get(name) ?? []);
-    values.set(name, [...before, given]);
-  }
-  return options.with(values);
-}
-
-export const countryToFillIn = '<CC>';
-
-/** The given command with the detected options, for a shell; the last output counts. Secrets are named, not printed. */
-function wholeCommand(
-  input: CommandInput<never>,
-  added: readonly AddedOption[],
-): { readonly line: string; readonly hidden: readonly string[] } {
-  const hidden: string[] = [];
-  const words = argumentsOf(input, added).map((argument) => {
-    // Without brackets, which a shell takes for a file's name.
-    if (argument === countryToFillIn) return 'CC';
-    if (!mayHoldSecret(argument)) return shellQuote(argument);
-    hidden.push(showLocation(argument));
-    return shellQuote(showLocation(argument));
-  });
-  return { line: [programName(input), 'verify', ...words].join(' '), hidden };
-}
-
-function argumentsOf(
-  { positionals, given }: CommandInput<never>,
-  added: readonly AddedOption[],
-): readonly string[] {
-  const ofCommand = given
-    .given()
-    .flatMap(([name, values]) => values.map((value) => [name, value] as const));
-  const all = [...ofCommand, ...added];
-  // A proposed query takes the place of the given one.
-  const isLast = (each: (typeof all)[number]): boolean =>
-    !single.has(each[0]) || each === all.findLast(([name]) => name === each[0]);
-  return [
-    ...positionals.map(asPath),
-    ...all.filter(isLast).flatMap(([name, value]) => {
-      if (value === true) return [`--${name}`];
-      // A leading dash would make it an option.
-      return value.startsWith('-') && value !== standard
-        ? [`--${name}=${value}`]
-        : [name === 'output' ? '-o' : `--${name}`, value];
-    }),
-  ];
-}
-
-function asPath(positional: string): string {
-  return positional.startsWith('-') && positional !== standard ? `./${positional}` : positional;
-}
-
-function mayHoldSecret(argument: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument);
-}

@@ -5,7 +5,7 @@ import { findSource } from '../endpoints/list-ends.js';
 import { isDatabase, type Location } from '../endpoints/locations.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { withAdded } from './ask-to-start.js';
+import { withAdded } from './whole-command.js';
 import type { AddedOption } from './choose-country.js';
 
 /** What programs on Windows write where it is not UTF-8. */

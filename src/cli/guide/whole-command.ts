@@ -1,0 +1,101 @@
+import { showLocation } from '../../lists/location.js';
+import { shellQuote } from '../../platform/text/printable.js';
+import { type CommandInput, type ParsedOptions, programName } from '../command.js';
+import { placed, standard } from '../endpoints/locations.js';
+import { message } from '../messages/catalogue.js';
+import { verifyOptions } from '../options/verify-options.js';
+import type { Reporter } from '../terminal/reporter.js';
+import type { AddedOption } from './choose-country.js';
+
+/** What is added to the given command. */
+export interface Proposal {
+  /** Detected options. */
+  readonly added: readonly AddedOption[];
+  readonly other?: OtherWay | undefined;
+}
+
+/** The command that writes the results into the table that the rows come from, where a file is proposed. */
+interface OtherWay {
+  readonly added: readonly AddedOption[];
+  /** What it does, in front of it. */
+  readonly what: string;
+}
+
+export const countryToFillIn = '<CC>';
+
+/** Shows the whole commands. @param answered options that were chosen since they were proposed */
+export function showCommands(
+  { added, other }: Proposal,
+  answered: readonly AddedOption[],
+  input: CommandInput<never>,
+  reporter: Reporter,
+): void {
+  showCommand([...added, ...answered], input, reporter);
+  if (!other) return;
+  // A state directory belongs to its output.
+  const ofOther = answered.filter(([name]) => name !== 'state');
+  showCommand([...other.added, ...ofOther], input, reporter, other.what);
+}
+
+/** Shows the given command with the detected options, for a shell. Secrets are named, not printed. */
+export function showCommand(
+  added: readonly AddedOption[],
+  input: CommandInput<never>,
+  reporter: Reporter,
+  what = 'the whole command',
+): void {
+  const hidden = new Set<string>();
+  const words = argumentsOf(input, added).map((argument) => {
+    // Without brackets, which a shell takes for a file's name.
+    if (argument === countryToFillIn) return 'CC';
+    if (!/^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument)) return shellQuote(argument);
+    hidden.add(showLocation(argument));
+    return shellQuote(showLocation(argument));
+  });
+  reporter.close();
+  reporter.report([
+    message('command', { what, command: [programName(input), 'verify', ...words].join(' ') }),
+    ...[...hidden].map((place) => message('hidden_password', { place })),
+  ]);
+}
+
+const single: ReadonlySet<string> = new Set(['output', 'query']);
+
+/** The options with the detected ones added; those replace options of the same name. */
+export function withAdded<Name extends string>(
+  options: ParsedOptions<Name>,
+  added: readonly AddedOption[],
+  cwd: string,
+): ParsedOptions<Name> {
+  const values = new Map<string, (string | true)[]>();
+  for (const [name, value] of added) {
+    const definition = verifyOptions.find((known) => known.name === name);
+    const given = definition ? placed(value, definition, cwd) : value;
+    const before = single.has(name) ? [] : (values.get(name) ?? []);
+    values.set(name, [...before, given]);
+  }
+  return options.with(values);
+}
+
+function argumentsOf(
+  { positionals, given }: CommandInput<never>,
+  added: readonly AddedOption[],
+): readonly string[] {
+  const ofCommand = given
+    .given()
+    .flatMap(([name, values]) => values.map((value) => [name, value] as const));
+  const all = [...ofCommand, ...added];
+  // A proposed query takes the place of the given one.
+  const isLast = (each: (typeof all)[number]): boolean =>
+    !single.has(each[0]) || each === all.findLast(([name]) => name === each[0]);
+  return [
+    ...positionals.map((path) => (path.startsWith('-') && path !== standard ? `./${path}` : path)),
+    ...all.filter(isLast).flatMap(([name, value]) => {
+      if (value === true) return [`--${name}`];
+      // A leading dash would make it an option.
+      return value.startsWith('-') && value !== standard
+        ? [`--${name}=${value}`]
+        : [name === 'output' ? '-o' : `--${name}`, value];
+    }),
+  ];
+}
