@@ -1,3 +1,4 @@
+import { notice } from '../../platform/text/notices.js';
 import { ContractError, isRefusal, type ApiError } from '../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { Batch } from '../batches/batch.js';
@@ -227,7 +228,8 @@ class Drive {
     const event = classifyError(step, error);
     const { isResumable } = this.#options;
     if (step === 'export' && error instanceof ContractError && isResumable === false) {
-      this.#options.onOddExport('json', this.#requests.nameOf(this.#state));
+      const batch = this.#requests.nameOf(this.#state);
+      this.#options.noteOdd(notice('odd_export', { batch, fault: 'json' }));
     }
     if (!event) {
       this.#options.onFatal?.(error);

@@ -15,7 +15,7 @@ import { refusedAtOnce } from './batch-errors.js';
 import { openExport, type DrivePorts, type LaunchPorts } from './batch-requests.js';
 import { BatchQueues } from './batch-queues.js';
 import type { CollectedExport } from '../batches/export-check.js';
-import { observeDrive, StrangeAnswers } from './observe-drive.js';
+import { eachKindOnce, observeDrive } from './observe-drive.js';
 import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
@@ -98,7 +98,6 @@ export class BatchPool {
     const { settings, service, runId, signal } = options;
     const { concurrency = defaults.concurrency, pollIntervalMs = defaults.pollIntervalMs } =
       settings;
-    const strange = new StrangeAnswers(ports.onNotice);
     this.#ports = ports;
     this.#concurrency = concurrency;
     this.#places = options.places ?? concurrency;
@@ -138,10 +137,7 @@ export class BatchPool {
       clock: settings.clock ?? systemClock,
       random: settings.random ?? systemRandom,
       inTurn: async (request) => this.inTurn(request),
-      onUnknownStatus: (status, batch) => strange.noteStatus(status, batch),
-      onOddStatus: (fact, batch) => strange.noteFact(fact, batch),
-      onUnlisted: (batch) => strange.noteUnlisted(batch),
-      onOddExport: (fault, batch) => strange.noteExport(fault, batch),
+      noteOdd: eachKindOnce(ports.onNotice),
       onFatal: (error) => this.#halt(this.#isProven ? error : refusedAtOnce(error)),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),

@@ -1,5 +1,7 @@
 import type { CallOptions } from '../../client/client-options.js';
+import { sanitized } from '../../client/redaction.js';
 import { type BatchStatusAnswer, uploadedBatch } from '../../contract/bodies.js';
+import { notice, type Notice } from '../../platform/text/notices.js';
 import { ContractError } from '../../platform/errors/service-errors.js';
 import { mayHaveLaunched, type BatchState } from '../batches/batch-state.js';
 import { type Batch, batchName } from '../batches/batch.js';
@@ -10,7 +12,6 @@ import {
   type Charge,
   isCostOdd,
   signOfAnother,
-  type OddFact,
 } from '../batches/status-answer.js';
 import { isOpenToDoubt, type BatchEvent } from '../batches/transitions.js';
 import {
@@ -26,7 +27,6 @@ import type { BatchSettings } from './driver-options.js';
 import type { LaunchGate, RefusedSizes } from './launch-limits.js';
 import type { PollEstimator } from './poll-learning.js';
 import type { ExportOpener } from '../plan/result-join.js';
-import type { ExportFault } from '../results/export-parser.js';
 
 /** What a run decides about the launches of its batches. */
 export interface LaunchPorts {
@@ -61,13 +61,8 @@ export interface DrivePorts extends LaunchPorts {
   record(progress: BatchProgress): Promise<void> | void;
   /** Reads a whole export. @throws ContractError, TransportError for an incomplete one, which is fetched again */
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
-  onUnknownStatus(status: string, name: string): void;
-  /** Called each time that a status has a fact that cannot be right, and on which nothing depends. */
-  onOddStatus(fact: OddFact, name: string): void;
-  /** Called where an upload that was accepted without a uuid is not in the list at several looks. */
-  onUnlisted(name: string): void;
-  /** Called each time that an export is asked for again. */
-  onOddExport(fault: ExportFault, name: string): void;
+  /** Called with each answer that cannot be right, or is asked for again. */
+  noteOdd(odd: Notice): void;
   inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /** Called once: when the batch is prepared, or has ended before; not when too large, which says nothing of others. */
   onPrepared?(): void;
@@ -119,7 +114,11 @@ export class BatchRequests {
         return inTime(async (within) => this.#find(state, within));
       case 'prepare': {
         const answer = await service.prepareBatch(uuidOf(state), { signal, sent: this.#batch });
-        return { of: 'prepare', status: statusIn(answer, 'prepareBatch') };
+        const status = statusIn(answer, 'prepareBatch');
+        // The first may be refused because the batch is parsed already.
+        if ('prepares' in state && state.prepares > 0)
+          this.#noteError(status, 'prepareBatch', state);
+        return { of: 'prepare', status };
       }
       case 'read_status':
         return this.#readStatus(state);
@@ -127,11 +126,19 @@ export class BatchRequests {
         this.sent = 'unknown';
         const call = { signal, sent: this.#batch, graceMs, onSent: this.#onSent };
         const answer = await service.launchBatch(uuidOf(state), call);
-        return { of: 'launch', status: statusIn(answer, 'launchBatch') };
+        const status = statusIn(answer, 'launchBatch');
+        if ('launches' in state && state.launches > 1)
+          this.#noteError(status, 'launchBatch', state);
+        return { of: 'launch', status };
       }
       case 'export':
         return inTime(async (within) => this.#export(state, within));
     }
+  }
+
+  #noteError(status: string, operation: 'prepareBatch' | 'launchBatch', state: BatchState): void {
+    if (status !== 'error') return;
+    this.#options.noteOdd(notice('operation_error', { batch: this.nameOf(state), operation }));
   }
 
   async #upload(name: string, signal: AbortSignal): Promise<BatchEvent> {
@@ -153,7 +160,7 @@ export class BatchRequests {
     const uuid = await findUpload(service, name, { signal, uuids });
     if (uuid !== undefined) uuids.take(uuid, name);
     else if ('looks' in state && state.accepted && state.looks === looksUntold) {
-      this.#options.onUnlisted(name);
+      this.#options.noteOdd(notice('upload_unlisted', { batch: name }));
     }
     return { of: 'find', uuid };
   }
@@ -169,7 +176,7 @@ export class BatchRequests {
     this.exported = exported;
     if (doubt) {
       const fault = collected.fault ?? (named + strangers === 0 ? 'addresses' : undefined);
-      if (fault) this.#options.onOddExport(fault, this.nameOf(state));
+      if (fault) this.#options.noteOdd(notice('odd_export', { batch: this.nameOf(state), fault }));
       const isMalformed = malformed > 0 && malformed >= (exported.missing ?? 0);
       return { of: 'export', result: doubt, isMalformed };
     }
@@ -183,12 +190,16 @@ export class BatchRequests {
     statusIn(answer, 'batchStatus');
     if (this.#isOfAnother(answer, state)) return { of: 'another' };
     this.status = answer.status;
+    const name = this.nameOf(state);
     if (!knownStatuses.has(answer.status)) {
-      this.#options.onUnknownStatus(answer.status, this.nameOf(state));
+      const status = sanitized(answer.status);
+      this.#options.noteOdd(notice('unknown_status', { batch: name, status }));
     }
     const { type } = this.#batch.group;
     this.charge = findCharge(type, answer) ?? this.charge;
-    if (isCostOdd(this.#batch, answer)) this.#options.onOddStatus('cost', this.nameOf(state));
+    if (isCostOdd(this.#batch, answer)) {
+      this.#options.noteOdd(notice('odd_status', { batch: name, fact: 'cost' }));
+    }
     this.#counted = countVerified(type, answer) ?? this.#counted;
     return { of: 'status', status: answer.status };
   }
@@ -205,7 +216,9 @@ export class BatchRequests {
     if (!sign) return false;
     if (!isOpenToDoubt(state)) {
       if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
-      if (sign !== 'name' && sign !== 'launched') this.#options.onOddStatus(sign, name);
+      if (sign !== 'name' && sign !== 'launched') {
+        this.#options.noteOdd(notice('odd_status', { batch: name, fact: sign }));
+      }
       return false;
     }
     if (!uuids.isMeant(sign)) return false;

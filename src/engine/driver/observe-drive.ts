@@ -1,10 +1,8 @@
-import { sanitized } from '../../client/redaction.js';
 import { observeBatch } from '../../platform/observability.js';
-import { notice, type OnNotice } from '../../platform/text/notices.js';
+import type { Notice, OnNotice } from '../../platform/text/notices.js';
 import { isAtEnd, type BatchState, mayHaveLaunched } from '../batches/batch-state.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
-import type { Charge, OddFact } from '../batches/status-answer.js';
-import type { ExportFault } from '../results/export-parser.js';
+import type { Charge } from '../batches/status-answer.js';
 import { driveBatch } from './batch-driver.js';
 import type { DrivePorts } from './batch-requests.js';
 
@@ -45,42 +43,18 @@ export async function observeDrive(
   );
 }
 
-const mostUnknownStatuses = 10;
+/** A service may have a different word for each batch. */
+const mostKinds = 10;
 
-/** Reports answers about a batch that cannot be right, each kind once in a run. */
-export class StrangeAnswers {
-  readonly #onNotice: OnNotice | undefined;
-  readonly #statuses = new Set<string>();
-  readonly #facts = new Set<OddFact | ExportFault | 'unlisted'>();
-
-  constructor(onNotice: OnNotice | undefined) {
-    this.#onNotice = onNotice;
-  }
-
-  /** Only a few: a service may have a different status for each batch. */
-  noteStatus(word: string, batch: string): void {
-    const status = sanitized(word);
-    if (this.#statuses.has(status) || this.#statuses.size === mostUnknownStatuses) return;
-    this.#statuses.add(status);
-    this.#onNotice?.(notice('unknown_status', { batch, status }));
-  }
-
-  /** A service that gets a fact wrong does so for every batch. */
-  noteFact(fact: OddFact, batch: string): void {
-    if (this.#facts.has(fact)) return;
-    this.#facts.add(fact);
-    this.#onNotice?.(notice('odd_status', { batch, fact }));
-  }
-
-  noteUnlisted(batch: string): void {
-    if (this.#facts.has('unlisted')) return;
-    this.#facts.add('unlisted');
-    this.#onNotice?.(notice('upload_unlisted', { batch }));
-  }
-
-  noteExport(fault: ExportFault, batch: string): void {
-    if (this.#facts.has(fault)) return;
-    this.#facts.add(fault);
-    this.#onNotice?.(notice('odd_export', { batch, fault }));
-  }
+/** Reports odd answers about batches, each kind once: a service that errs does so for every batch. */
+export function eachKindOnce(onNotice: OnNotice | undefined): (odd: Notice) => void {
+  const kinds = new Map<Notice['code'], Set<string>>();
+  return (odd) => {
+    const { batch: _, ...kind } = odd.fields;
+    const known = kinds.get(odd.code) ?? new Set();
+    const key = JSON.stringify(kind);
+    if (known.has(key) || known.size === mostKinds) return;
+    kinds.set(odd.code, known.add(key));
+    onNotice?.(odd);
+  };
 }

@@ -166,6 +166,16 @@ export const notices = {
     sentence: ({ batch, fact }) =>
       `batch ${batch}: ${oddFacts[fact]}; ask the service's support about it`,
   }),
+  operation_error: define({
+    when: 'The service has answered the preparation or the launch of a batch with `error` again. Once an operation.',
+    isWarning: true,
+    example: {
+      batch: 'sluice-0123456789abcdef-0-1',
+      operation: oneOf('prepareBatch', 'launchBatch'),
+    },
+    sentence: ({ batch, operation }) =>
+      `batch ${batch}: the service answers 'error' to ${operation} again, and is asked for some minutes more`,
+  }),
   upload_unlisted: define({
     when: 'The service has accepted an upload without a `batch_uuid`, and its list has no batch of that name, which is looked for again. Once.',
     isWarning: true,

@@ -71,10 +71,7 @@ export class Driving {
         signal: this.abort.signal,
       }),
       inTurn: async (request) => request(),
-      onUnknownStatus: () => {},
-      onOddStatus: () => {},
-      onUnlisted: () => {},
-      onOddExport: () => {},
+      noteOdd: () => {},
       collect: async (batch, uuid, signal) =>
         this.#collect(batch, async () => {
           const { body } = await service.exportBatch(uuid, { format: 'json' }, { signal });

@@ -307,6 +307,22 @@ test('warns where a double gives no batch_uuid, and tries it twice', async () =>
   expect(client.count('listBatches')).toBeGreaterThan(bounds.unlisted);
 });
 
+test.each([
+  ['prepareBatch', 'prepare_error'],
+  ['launchBatch', 'launch_error'],
+] as const)(
+  'warns where a double answers %s with an error, and fails the row',
+  async (operation, reason) => {
+    const client = new RecordService();
+    client[operation] = async () => ({ status: 'error' });
+    const warned = once(process, 'warning');
+    const clock = createTestClock();
+    const rows = collect(verifyRows(people(1), { ...quick, client, clock }));
+    expect(await clock.runUntil(rows)).toMatchObject([{ email_reason: reason }]);
+    expect(await warned).toMatchObject([{ code: 'SLUICE_OPERATION_ERROR' }]);
+  },
+);
+
 test.each(['listBatches', 'prepareBatch', 'batchStatus', 'exportBatch'] as const)(
   'names the method of a double that answers nothing: %s',
   async (method) => {
