@@ -40,7 +40,12 @@ import { cleanedUp } from './clean-ups.js';
 import { createDispatcher } from './http/connections.js';
 import type { UploadFile } from './http/multipart.js';
 import { type ExportAnswer, readExport, readJson } from './http/response.js';
-import { type CallInput, createWireRequest, type WireSettings } from './http/request.js';
+import {
+  type CallInput,
+  createWireRequest,
+  type WireRequest,
+  type WireSettings,
+} from './http/request.js';
 import { intervalOf } from './rate/rate-limiter.js';
 import type { SharedRate } from './rate/shared-rate.js';
 import { Requests } from './requests.js';
@@ -142,7 +147,7 @@ export class Client {
    * ```
    */
   async credits(options: CallOptions = {}): Promise<CreditBalance> {
-    return this.#ask('credits', operations.credits.response.schema, {}, options);
+    return this.#ask('credits', {}, options);
   }
 
   /**
@@ -161,7 +166,7 @@ export class Client {
   async listBatches(query: ListQuery = {}, options: CallOptions = {}): Promise<BatchSummary[]> {
     const { from_date, to_date } = query;
     const dated = { ...query, from_date: inWords(from_date), to_date: inWords(to_date) };
-    return this.#ask('listBatches', readBatchList, { query: dated }, options);
+    return this.#ask('listBatches', { query: dated }, options, readBatchList);
   }
 
   /**
@@ -209,7 +214,7 @@ export class Client {
     form: UploadFormInput & { readonly file: UploadFile },
     options: CallOptions = {},
   ): Promise<UploadAnswer> {
-    return this.#ask('uploadBatch', operations.uploadBatch.response.schema, { form }, options);
+    return this.#ask('uploadBatch', { form }, options);
   }
 
   /**
@@ -225,8 +230,7 @@ export class Client {
    * ```
    */
   async batchStatus(batchUuid: string, options: CallOptions = {}): Promise<BatchStatusAnswer> {
-    const { schema } = operations.batchStatus.response;
-    return this.#ask('batchStatus', schema, { batchUuid }, options);
+    return this.#ask('batchStatus', { batchUuid }, options);
   }
 
   /**
@@ -247,8 +251,7 @@ export class Client {
     parameters: BatchParametersInput,
     options: CallOptions = {},
   ): Promise<SuccessAnswer> {
-    const { schema } = operations.updateBatch.response;
-    return this.#ask('updateBatch', schema, { batchUuid, json: parameters }, options);
+    return this.#ask('updateBatch', { batchUuid, json: parameters }, options);
   }
 
   /**
@@ -265,8 +268,7 @@ export class Client {
    * ```
    */
   async prepareBatch(batchUuid: string, options: CallOptions = {}): Promise<PrepareAnswer> {
-    const { schema } = operations.prepareBatch.response;
-    return this.#ask('prepareBatch', schema, { batchUuid }, options);
+    return this.#ask('prepareBatch', { batchUuid }, options);
   }
 
   /**
@@ -286,8 +288,7 @@ export class Client {
    * ```
    */
   async launchBatch(batchUuid: string, options: CallOptions = {}): Promise<LaunchAnswer> {
-    const { schema } = operations.launchBatch.response;
-    return this.#ask('launchBatch', schema, { batchUuid }, options);
+    return this.#ask('launchBatch', { batchUuid }, options);
   }
 
   /**
@@ -303,8 +304,7 @@ export class Client {
    * ```
    */
   async deleteBatch(batchUuid: string, options: CallOptions = {}): Promise<SuccessAnswer> {
-    const { schema } = operations.deleteBatch.response;
-    return this.#ask('deleteBatch', schema, { batchUuid }, options);
+    return this.#ask('deleteBatch', { batchUuid }, options);
   }
 
   /**
@@ -329,12 +329,7 @@ export class Client {
     query: ExportQueryInput,
     options: CallOptions = {},
   ): Promise<ExportAnswer> {
-    checkCallOptions(options);
-    const request = createWireRequest(
-      'exportBatch',
-      { batchUuid, query, sent: options.sent },
-      this.#wire,
-    );
+    const request = this.#request('exportBatch', { batchUuid, query }, options);
     return this.#requests.perform(
       request,
       (answer) => readExport(request, answer, query.format),
@@ -355,8 +350,7 @@ export class Client {
    * ```
    */
   async batchDetails(batchUuid: string, options: CallOptions = {}): Promise<BatchDetails> {
-    const { schema } = operations.batchDetails.response;
-    return this.#ask('batchDetails', schema, { batchUuid }, options);
+    return this.#ask('batchDetails', { batchUuid }, options);
   }
 
   /**
@@ -377,8 +371,7 @@ export class Client {
    * ```
    */
   async verifyUnit(request: UnitRequest, options: CallOptions = {}): Promise<UnitAnswer> {
-    const { schema } = operations.verifyUnit.response;
-    return this.#ask('verifyUnit', schema, { json: request }, options);
+    return this.#ask('verifyUnit', { json: request }, options);
   }
 
   /**
@@ -398,7 +391,7 @@ export class Client {
     form: FormatForm & { readonly file: UploadFile },
     options: CallOptions = {},
   ): Promise<FormatAnswer> {
-    return this.#ask('format', operations.format.response.schema, { form }, options);
+    return this.#ask('format', { form }, options);
   }
 
   /**
@@ -488,21 +481,32 @@ export class Client {
     return `Client { ${this.baseUrl} }`;
   }
 
-  async #ask<Schema extends z.ZodType>(
-    operation: OperationName,
-    schema: Schema,
+  #request(operation: OperationName, input: CallInput, options: CallOptions): WireRequest {
+    checkCallOptions(options);
+    return createWireRequest(operation, { ...input, sent: options.sent }, this.#wire);
+  }
+
+  /** @param schema of the answer. @default the contract's */
+  async #ask<Name extends JsonOperation>(
+    operation: Name,
     input: CallInput,
     options: CallOptions,
-  ): Promise<z.output<Schema>> {
-    checkCallOptions(options);
-    const request = createWireRequest(operation, { ...input, sent: options.sent }, this.#wire);
-    return this.#requests.perform(
+    schema: z.ZodType = operations[operation].response.schema,
+  ): Promise<AnswerOf<Name>> {
+    const request = this.#request(operation, input, options);
+    const answer = this.#requests.perform(
       request,
-      async (answer, reading) => readJson(request, answer, schema, reading),
+      async (given, reading) => readJson(request, given, schema, reading),
       options,
     );
+    return answer as Promise<AnswerOf<Name>>;
   }
 }
+
+type JsonOperation = Exclude<OperationName, 'exportBatch'>;
+type AnswerOf<Name extends JsonOperation> = z.output<
+  (typeof operations)[Name]['response']['schema']
+>;
 
 /** A date that is none is left to the contract, which says what is wanted. */
 function inWords(date: string | Date | undefined): string | undefined {

@@ -17,25 +17,6 @@ import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
 import { RequestScheduler, type Outcome, type Permit } from './rate/request-scheduler.js';
 import type { SharedRate } from './rate/shared-rate.js';
 
-/**
- * The order of requests; smaller goes earlier. What ends a batch frees the most: launches and exports go
- * before uploads, uploads before polls. A person waits for a unit verification.
- */
-const priorities: Readonly<Record<OperationName, number>> = {
-  launchBatch: 0,
-  exportBatch: 0,
-  verifyUnit: 0,
-  credits: 1,
-  prepareBatch: 1,
-  updateBatch: 1,
-  uploadBatch: 2,
-  format: 2,
-  listBatches: 3,
-  batchDetails: 3,
-  deleteBatch: 3,
-  batchStatus: 4,
-};
-
 /** Operations with bodies of any size: only silence is bounded, unless the caller bounds the whole. */
 const unhurried: ReadonlySet<OperationName> = new Set(['exportBatch', 'uploadBatch', 'format']);
 
@@ -51,19 +32,11 @@ type Sending = CallOptions & { readonly untilMs: number; readonly onStart: () =>
 
 type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
 
-type Attempted<T> =
-  | {
-      readonly value: T;
-      readonly status: number;
-      readonly limits: RateLimit | undefined;
-      readonly date: string | undefined;
-    }
-  | {
-      readonly error: unknown;
-      readonly status?: number;
-      readonly limits?: RateLimit | undefined;
-      readonly date: string | undefined;
-    };
+type Attempted<T> = ({ readonly value: T } | { readonly error: unknown }) & {
+  readonly status: number | undefined;
+  readonly limits: RateLimit | undefined;
+  readonly date: string | undefined;
+};
 
 /** Attempts of all clients of the process. */
 let requestCount = 0;
@@ -78,10 +51,6 @@ export class Requests {
   constructor(options: RequestsOptions) {
     this.#options = options;
     this.#scheduler = new RequestScheduler({ ...options.settings, origin: options.origin });
-  }
-
-  get #hasAnswered(): boolean {
-    return this.#understood.size > 0;
   }
 
   get settings(): ClientSettings {
@@ -107,7 +76,6 @@ export class Requests {
     const { repeatable, keyed } = operations[request.operation];
     const keys = keyed ? this.#options.keys : undefined;
     let mayRenew = true;
-    const priority = priorities[request.operation];
     const since = clock.now();
     const untilMs = since + timeoutMs;
     let notBefore = since;
@@ -118,7 +86,7 @@ export class Requests {
     call.onSent?.(sent);
     for (let attempts = 1; ; attempts += 1) {
       const turn = {
-        priority,
+        priority: request.priority,
         safe: repeatable,
         attempt: attempts,
         since,
@@ -167,7 +135,7 @@ export class Requests {
           attempts,
           invalidAnswers,
           isUnderstood: this.#understood.has(request.operation),
-          hasAnswered: this.#hasAnswered,
+          hasAnswered: this.#understood.size > 0,
           failingForMs,
           giveUpAfterMs,
           maxRetries,
@@ -248,7 +216,7 @@ export class Requests {
     requestCount += 1;
     const number = requestCount;
     const attempted = await this.#send(withAdded(request, attempt, number), read, call);
-    permit.settle(outcomeOf(attempted, this.#hasAnswered));
+    permit.settle(outcomeOf(attempted, this.#understood.size > 0));
     this.#report(request, number, {
       operation: request.operation,
       status: attempted.status,
@@ -300,7 +268,7 @@ export class Requests {
       if (status < 200 || status > 299) throw await readRefusal(request, answer, options);
       return { value: await read(answer, options), status, limits, date };
     } catch (error) {
-      return { error, limits, date, ...(status !== undefined && { status }) };
+      return { error, status, limits, date };
     }
   }
 

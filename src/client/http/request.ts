@@ -23,6 +23,7 @@ export interface WireRequest {
   readonly operation: OperationName;
   /** What it is about, for messages: the operation's name, and the uuid of its batch, or the name of an upload. */
   readonly subject: string;
+  readonly priority: number;
   readonly method: Operation['method'];
   readonly origin: string;
   readonly path: string;
@@ -60,11 +61,12 @@ export function createWireRequest(
     'accept-encoding': 'gzip, br',
   };
   if (shape.keyed && !settings.hasKey) throw noKeyError(operation);
-  const subject = input.batchUuid ?? input.form?.['name'];
+  const { subject, priority } = kinds[operation];
+  const of = input.batchUuid ?? input.form?.['name'];
   return {
     operation,
-    subject:
-      typeof subject === 'string' ? `${subjects[operation]} ${subject}` : subjects[operation],
+    subject: typeof of === 'string' ? `${subject} ${of}` : subject,
+    priority,
     method: shape.method,
     origin: settings.base.origin,
     path: settings.base.prefix + pathOf(operation, shape, input),
@@ -75,20 +77,24 @@ export function createWireRequest(
   };
 }
 
-/** What is asked for, in messages; of a batch, its id follows. */
-const subjects: Readonly<Record<OperationName, string>> = {
-  credits: 'the balance',
-  listBatches: 'the list of batches',
-  uploadBatch: 'upload of batch',
-  batchStatus: 'status of batch',
-  updateBatch: 'update of batch',
-  prepareBatch: 'preparation of batch',
-  launchBatch: 'launch of batch',
-  deleteBatch: 'deletion of batch',
-  exportBatch: 'export of batch',
-  batchDetails: 'details of batch',
-  verifyUnit: 'verification of an address',
-  format: 'format of a file',
+/**
+ * What is asked for, in messages; of a batch, its id follows. And the order of requests; smaller goes earlier. What
+ * ends a batch frees the most: launches and exports go before uploads, uploads before polls. A person waits for a
+ * unit verification.
+ */
+const kinds: Readonly<Record<OperationName, { subject: string; priority: number }>> = {
+  credits: { subject: 'the balance', priority: 1 },
+  listBatches: { subject: 'the list of batches', priority: 3 },
+  uploadBatch: { subject: 'upload of batch', priority: 2 },
+  batchStatus: { subject: 'status of batch', priority: 4 },
+  updateBatch: { subject: 'update of batch', priority: 1 },
+  prepareBatch: { subject: 'preparation of batch', priority: 1 },
+  launchBatch: { subject: 'launch of batch', priority: 0 },
+  deleteBatch: { subject: 'deletion of batch', priority: 3 },
+  exportBatch: { subject: 'export of batch', priority: 0 },
+  batchDetails: { subject: 'details of batch', priority: 3 },
+  verifyUnit: { subject: 'verification of an address', priority: 0 },
+  format: { subject: 'format of a file', priority: 2 },
 };
 
 /**
