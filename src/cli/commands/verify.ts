@@ -14,7 +14,8 @@ import {
   standard,
 } from '../endpoints/locations.js';
 import type { RunParts } from '../job/job-end.js';
-import { filesNamedIn, prepareJob } from '../job/prepare-job.js';
+import { prepareJob } from '../job/prepare-job.js';
+import { filesNamedIn } from '../job/run-files.js';
 import { asksNetwork } from '../options/engine-options.js';
 import { print } from '../terminal/print.js';
 import { message, type Message } from '../messages/catalogue.js';

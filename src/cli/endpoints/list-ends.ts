@@ -28,7 +28,7 @@ import {
   standard,
 } from './locations.js';
 import { endsOf, namesOf, selectNamed, tableIn, tablesOf } from './database-tables.js';
-import { filesOfOutput, verdictOutput, findOutput, isSamePlace } from './output.js';
+import { findOutput, verdictOutput } from './output.js';
 import { readsAllOf, withNames } from './query.js';
 
 export interface ListEnds {
@@ -49,7 +49,6 @@ export async function findListEnds(
     'output is a database': isDatabase(output),
   });
   const sink = await findSinkOf(inputs, output, input);
-  for (const file of filesOfOutput(inputs, output, options)) await refuseSameFile(inputs, file);
   const source = await findSource(inputs, output, input);
   return {
     source,
@@ -89,19 +88,6 @@ function findOne(location: Location, form: FileOptions, stdin: Surroundings['std
   return location.path === standard
     ? streamSource('standard input', stdin, form)
     : listSource(listAt(location), form);
-}
-
-async function refuseSameFile(inputs: readonly Location[], output: Location): Promise<void> {
-  const to = output.path;
-  for (const input of inputs) {
-    if (!(await isSamePlace(input, output))) continue;
-    throw new ConfigurationError(
-      inputs.length === 1
-        ? `the output ${to} is the input: give the output another name with -o`
-        : `the output ${to} is one of the inputs: give the output another name or another folder with -o`,
-      { option: 'sink', fault: 'exists' },
-    );
-  }
 }
 
 function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): FileOptions {

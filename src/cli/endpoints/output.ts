@@ -192,14 +192,14 @@ interface KeptOutput {
 /** Routes rejected rows to their own output, and a suspect output beside its place. */
 export async function keepOutput(
   sink: Sink,
-  { from, to }: { readonly from: readonly Location[]; readonly to: Location },
+  to: Location,
   input: CommandInput<VerifyOption>,
 ): Promise<KeptOutput> {
   const { options } = input;
   const keep = keepRule(options);
   const given = options.text('rejects');
   const rejects = given === undefined ? undefined : locationOf(given, { ...input, env: {} });
-  if (rejects) await checkRejects(rejects, { from, to }, input);
+  if (rejects) await checkRejects(rejects);
   const unique = options.has('unique') ? (options.text('unique') ?? true) : undefined;
   const split = (output: Sink, ending: string): Sink => {
     if (!keep && unique === undefined) return output;
@@ -270,11 +270,7 @@ export function keepMessages(
   return [message('keep_needs_all', { keep: words.join(','), columns: names, empty })];
 }
 
-async function checkRejects(
-  rejects: Location,
-  { from, to }: { readonly from: readonly Location[]; readonly to: Location },
-  { options, cwd }: CommandInput<VerifyOption>,
-): Promise<void> {
+async function checkRejects(rejects: Location): Promise<void> {
   const { path, kind } = rejects;
   if (path === standard || isDatabase(rejects) || kind === 'web') {
     throw new ConfigurationError('--rejects takes the path of a file, or an s3:// address', {
@@ -282,19 +278,6 @@ async function checkRejects(
     });
   }
   if (kind === 'file') await checkOutputPath(path);
-  const summary = options.text('summary');
-  const others = [
-    ...from.map((place) => ['input', place] as const),
-    ...filesOfOutput(from, to, options).map((place) => ['output', place] as const),
-    ...(summary === undefined ? [] : [['summary', locationOf(summary, { env: {}, cwd })] as const]),
-  ];
-  for (const [what, other] of others) {
-    if (!(await isSamePlace(rejects, other))) continue;
-    throw new ConfigurationError(
-      `--rejects ${path} is the ${what}: give the rejects another name`,
-      { option: '--rejects', fault: 'exists' },
-    );
-  }
 }
 
 async function checkSuspectPlace(to: Location, sink: Sink): Promise<void> {

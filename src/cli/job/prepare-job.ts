@@ -2,14 +2,11 @@ import { asksNetwork, engineOf } from '../options/engine-options.js';
 import { isInteractive, terminal, type Person } from '../terminal/ask-person.js';
 import {
   ConfigurationError,
-  type FilePermissions,
-  type RunReports,
   type Sink,
   type ColumnChoice,
   type CountryChoice,
   type RunOptions,
 } from '../../index.js';
-import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
 import {
   agreeToPayAgain,
   findPaidOutput,
@@ -26,12 +23,11 @@ import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { isHistoryNew, openHistory } from '../options/store-options.js';
 import {
+  filesOfOutput,
   hiddenResults,
   keepMessages,
   keepOutput,
-  isSamePlace,
   rowsOfOutput,
-  filesOfOutput,
 } from '../endpoints/output.js';
 import {
   findListEnds,
@@ -39,18 +35,10 @@ import {
   stateDirectoryOf,
   type ListEnds,
 } from '../endpoints/list-ends.js';
-import {
-  databaseFile,
-  filesAmong,
-  findInputs,
-  pathOf,
-  locationOf,
-  type Location,
-  resolvePath,
-  standard,
-} from '../endpoints/locations.js';
+import { findInputs, type Location, pathOf, standard } from '../endpoints/locations.js';
+import { refuseSameFiles, reportMoreOpen } from './run-files.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { message, type Message } from '../messages/catalogue.js';
+import type { Message } from '../messages/catalogue.js';
 import type { RunState } from '../messages/end-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
@@ -96,13 +84,13 @@ export async function prepareJob(
   const { run, reporter, reports, isCostShown = false } = parts;
   const person = terminal(input, reporter);
   const from = await findInputs(input.positionals, input);
-  const outputs = await findOutputs(from, to, { input, reports });
+  await refuseSameFiles(from, to, input, reports);
   const target = withEngine(await chooseTarget(options, input.env), input);
   await refuseUnmeant(target, to, input, run);
   await reports.removeOld();
   refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, input);
-  const { sink, maxUnknown } = await keepOutput(ends.sink, { from, to }, input);
+  const { sink, maxUnknown } = await keepOutput(ends.sink, to, input);
   reporter.report([
     ...hiddenResults(from, to, options),
     ...(isInteractive(person) && !isCostShown && !options.has('dry-run')
@@ -110,7 +98,10 @@ export async function prepareJob(
       : []),
   ]);
   run.noMoreOpenThan = await ends.source.permissions?.();
-  if (run.noMoreOpenThan) await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
+  if (run.noMoreOpenThan) {
+    const outputs = filesOfOutput(from, to, options);
+    await reportMoreOpen(outputs, run.noMoreOpenThan, input, reporter);
+  }
   let isAgreed = false;
   const findPaid = async (): Promise<PaidOutput | undefined> =>
     // Anyone who joins a run pays for nothing again.
@@ -189,89 +180,12 @@ async function openJobHistory(
   return { history, wasEmpty };
 }
 
-/** The files that a command names, which a report of it must not replace, whatever ends it. */
-export async function filesNamedIn(
-  input: CommandInput<VerifyOption>,
-  to: Location,
-): Promise<readonly string[]> {
-  const { options, positionals, cwd } = input;
-  const [history, lists] = [options.text('history'), options.texts('suppress')];
-  // What is wrong with the names is said once they are used.
-  const inputs = positionals.map(async (path) =>
-    /:\/\//.test(path) ? [] : findInputs([path], input).catch(() => []),
-  );
-  return filesAmong([
-    ...[to, ...(await Promise.all(inputs)).flat()].map(
-      (each) => pathOf(each) ?? databaseFile(each),
-    ),
-    ...lists
-      .flatMap((list) => [list, list.replace(/#[^#]*$/, '')])
-      .map((list) => resolvePath(cwd, list)),
-    ...(history === undefined ? [] : [history, `${history}.key`]),
-    ...(['rejects', 'config', 'env-file', 'api-key-file'] as const).map((name) =>
-      options.text(name),
-    ),
-  ]);
-}
-
-/** The files of the output: none may replace a list of `--suppress`, nor may a report replace them or the input. */
-async function findOutputs(
-  from: readonly Location[],
-  to: Location,
-  { input, reports }: { readonly input: CommandInput<VerifyOption>; readonly reports: RunReports },
-): Promise<readonly (string | undefined)[]> {
-  const suppress = suppressLists(input);
-  const outputs = filesOfOutput(from, to, input.options);
-  await refuseSuppressed(suppress, outputs, input);
-  await reports.keepApart(filesAmong([...from, ...suppress, ...outputs].map(pathOf)));
-  return outputs.map(pathOf);
-}
-
 /** Doubts that were shown in the plan were agreed to with it: they only count as warnings. */
 function reportDoubts(reporter: Reporter): NonNullable<RunOptions['onDoubtfulColumns']> {
   return (columns) => {
     reporter.doubtful(columns);
     return true;
   };
-}
-
-/** Existing files keep their permissions, which may be wider than the input's. */
-async function reportMoreOpen(
-  outputs: readonly (string | undefined)[],
-  noMoreOpenThan: FilePermissions,
-  { options }: CommandInput<VerifyOption>,
-  reporter: Reporter,
-): Promise<void> {
-  const others = (['rejects', 'report', 'summary'] as const).map((name) => options.text(name));
-  const paths = await moreOpenFiles(filesAmong([...outputs, ...others]), noMoreOpenThan);
-  if (paths.length > 0) reporter.report([message('kept_open', { paths })]);
-}
-
-function suppressLists(input: CommandInput<VerifyOption>): readonly Location[] {
-  return (givenOptions(input.options).suppress ?? []).flatMap((list) =>
-    typeof list === 'object' && 'source' in list && typeof list.source === 'string'
-      ? locationOf(list.source, input)
-      : [],
-  );
-}
-
-/** @throws ConfigurationError where the output would replace a `--suppress` list */
-async function refuseSuppressed(
-  lists: readonly Location[],
-  outputs: readonly Location[],
-  input: CommandInput<VerifyOption>,
-): Promise<void> {
-  const rejects = input.options.text('rejects');
-  const written = [...outputs, ...(rejects === undefined ? [] : [locationOf(rejects, input)])];
-  for (const list of lists) {
-    for (const output of written) {
-      if (!(await isSamePlace(list, output))) continue;
-      throw new ConfigurationError(
-        `${output.path} is the list of --suppress, which the output would replace: give the output another name`,
-        { option: 'sink', fault: 'exists' },
-      );
-    }
-  }
 }
 
 /** Adds the network engine to the local service, where asked for: this machine makes the queries. */
