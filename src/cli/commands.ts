@@ -1,6 +1,7 @@
 import type { OptionNaming } from '../platform/text/sentence.js';
 import { shellQuote } from '../platform/text/printable.js';
 import { type Command, libraryNameOf, type OptionDefinition } from './command.js';
+import { abandonCommand } from './commands/abandon.js';
 import { formatCommand } from './commands/batch-files.js';
 import { batchCommand } from './commands/batch.js';
 import { conformanceCommand } from './commands/conformance.js';
@@ -9,7 +10,7 @@ import { historyCommand } from './commands/history.js';
 import { serveCommand } from './commands/serve.js';
 import { checkCommand, creditsCommand } from './commands/single-requests.js';
 import { loadStatementCommand, storeCommand } from './commands/sql.js';
-import { abandonCommand, statusCommand } from './commands/runs.js';
+import { statusCommand } from './commands/status.js';
 import { targetsCommand } from './commands/targets.js';
 import { verifyCommand } from './commands/verify.js';
 import { createCompletionCommand } from './help/completion.js';

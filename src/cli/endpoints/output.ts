@@ -18,7 +18,8 @@ import { fileFormats, parseFileFormat } from '../../lists/files/file-format.js';
 import { checkOutputPath } from '../../lists/files/outputs/output-path.js';
 import { isSameList } from '../../lists/location.js';
 import { type ParsedOptions, type CommandInput, omitUndefined } from '../command.js';
-import { verifyOptions, type VerifyOption, keepOptions } from '../options/verify-options.js';
+import { keepOptions } from '../options/keep-options.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import {
   isDatabase,
   type Location,

@@ -54,6 +54,8 @@ interface EventDefinition<in out Fields> extends Omit<SentenceDefinition<Fields>
   readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
   /** What a person copies: on an unwrapped line of its own below the sentence. */
   readonly copied?: (fields: ReadOnly<Fields>) => string;
+  /** What a person calls it, of a warning: in the last line of a run. @default the words of its name */
+  readonly called?: string;
   /** Its prefix at a terminal, where lines do not name the program; of an item of a list, anywhere. */
   readonly mark?: string;
 }
@@ -415,6 +417,7 @@ export const catalogue = {
   }),
   open_env_file: warning({
     when: 'The file of `--env-file` has a key, and others than its owner may read it.',
+    called: 'key open to others',
     example: { path: 'sluice.env' },
     sentence: ({ path }) =>
       `${path} has the key, and others may read it: chmod go= ${shellQuote(path)}`,
@@ -497,6 +500,7 @@ export const catalogue = {
   }),
   paid_elsewhere: warning({
     when: 'An unfinished run of the list with another output has paid: this run does not use its results.',
+    called: 'paid for by another run',
     example: {
       state: 'out.csv.sluice',
       output: 'out.csv',
@@ -532,6 +536,7 @@ export const catalogue = {
 
   dropped: warning({
     when: 'A run that was paid for is dropped.',
+    called: 'paid run dropped',
     example: {
       by: oneOf('--fresh', 'sluice abandon'),
       started_at: status.started_at,
@@ -636,6 +641,7 @@ export const catalogue = {
   }),
   older_state: warning({
     when: 'The service has more of the run than the state, or the state is a copy.',
+    called: 'state out of date',
     example: { is_copied: true, learned: [batch.name], unused: [] as readonly string[] },
     sentence({ is_copied: isCopied, learned, unused }) {
       const first = isCopied
@@ -713,6 +719,7 @@ export const catalogue = {
   }),
   batch: info({
     when: 'Something new is known of a batch. A warning where it fails after it was paid for.',
+    called: 'paid batch failed',
     example: {
       ...batch,
       batch_uuid: orNull(batch.batch_uuid),
@@ -750,6 +757,7 @@ export const catalogue = {
   }),
   difference: info<DifferentExport>({
     when: 'An export differs from what the service counted. A log has it in `batch`.',
+    called: 'results missing in an export',
     example: {
       ...batch,
       export: {
@@ -780,6 +788,7 @@ export const catalogue = {
   }),
   worker_ended: warning({
     when: 'A process of `--workers` has ended before the run.',
+    called: 'worker ended early',
     example: { worker: 2, workers: 4, message: 'was ended by SIGKILL', left: 3 },
     sentence: ({ worker, workers, message, left }) =>
       `worker ${worker} of ${workers} ${message}; ${left === 1 ? 'only the first is left' : `${left} are left`}`,
@@ -791,6 +800,7 @@ export const catalogue = {
   }),
   left_behind: warning({
     when: 'Uploads stay on the service. Where `is_confirmed` is false, their answers were lost, and they may be there.',
+    called: 'batches left on the service',
     example: { names: [batch.name], is_confirmed: true },
     variants: [{ is_confirmed: false }],
     sentence: ({ names, is_confirmed: isConfirmed }) =>
@@ -834,6 +844,7 @@ export const catalogue = {
   }),
   odd_share: warning({
     when: 'A share changed unusually.',
+    called: 'unusual share',
     example: {
       type: oneOf('email', 'phone'),
       share: oneOf('valid', 'wrong', 'unknown', 'new'),
@@ -846,6 +857,7 @@ export const catalogue = {
   }),
   mostly_suppressed: warning({
     when: 'Lists of `--suppress` hold over 90 % of at least 20 addresses.',
+    called: 'most on a suppress list',
     example: { type: oneOf('email', 'phone'), suppressed: 280, cells: 281 },
     variants: [{ suppressed: 281 }],
     sentence: ({ type, suppressed, cells }) =>
@@ -869,6 +881,7 @@ export const catalogue = {
   }),
   skipped_updates: warning({
     when: 'Rows of a table changed while they were verified. A log has it in `finished`.',
+    called: 'rows changed meanwhile',
     example: { changed: 2, gone: 1 },
     sentence: ({ changed, gone }) =>
       `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} ${gone === 1 ? 'was' : 'were'} deleted while they were verified (--summary has their keys)`,
@@ -1000,6 +1013,7 @@ export const catalogue = {
   }),
   no_report: warning({
     when: 'A stopped run could not write its summary or report.',
+    called: 'no report written',
     example: { code: orNull('output_failed'), message: 'cannot write report.html' },
     sentence: made,
   }),
@@ -1020,6 +1034,7 @@ export const catalogue = {
   }),
   process_warning: warning({
     when: 'Node.js or a package warns of something.',
+    called: 'warning of Node.js',
     example: { name: 'ExperimentalWarning', message: 'SQLite is an experimental feature' },
     sentence: ({ name, message }) => `${name}: ${message}`,
   }),
@@ -1180,6 +1195,12 @@ export function sentencesOf({ event, fields }: Omit<Message, 'severity'>): reado
   const { sentence } = catalogue[event] as EventDefinition<unknown>;
   const lines = sentence(fields);
   return typeof lines === 'string' ? [lines] : lines;
+}
+
+/** What a person calls it; of a notice, of which there are many, by its code. */
+export function nameOf({ event, fields: { code } }: Message): string {
+  const { called } = catalogue[event] as EventDefinition<unknown>;
+  return called ?? (typeof code === 'string' ? code : event).replaceAll('_', ' ');
 }
 
 /** Text that stands below a message, or before it at a terminal. */

@@ -25,8 +25,8 @@ import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
  */
 export function verdictOf(
   summary: Summary,
-  { exit_code: exitCode }: Pick<RunEnd, 'exit_code'>,
-  /** Their names. */
+  exitCode: number,
+  /** What people call them. */
   warnings: readonly string[],
   /** Whether the local service verified where nobody asked for it: a lost variable looks the same. */
   isUnmeant = false,
@@ -73,7 +73,7 @@ const mostNamed = 3;
 
 /** `3 warnings (doubtful column, paid again)`. */
 function warningsText(warnings: readonly string[]): string {
-  const names = [...new Set(warnings)].map((name) => name.replaceAll('_', ' '));
+  const names = [...new Set(warnings)];
   const shown = names.slice(0, mostNamed).join(', ');
   return `${counted(warnings.length, 'warning')} (${shown}${names.length > mostNamed ? ', …' : ''})`;
 }
@@ -168,8 +168,8 @@ export function comparedMessages(summary: Summary): readonly Message[] {
       {
         type,
         more_addresses: now.addresses - before.addresses,
-        unknown: shareOfUnknown(now),
-        unknown_before: shareOfUnknown(before),
+        unknown: shareOfUnknown(now.verdicts),
+        unknown_before: shareOfUnknown(before.verdicts),
         sent: now.addresses - now.from_history,
         sent_before: before.addresses - before.from_history,
       },
@@ -180,10 +180,10 @@ export function comparedMessages(summary: Summary): readonly Message[] {
     : [message('compared', { finished_at: previous.finished_at, types })];
 }
 
-/** Unusual changes since the last run: to be checked before the rows are used. */
 /** A suppress list that leaves hardly an address may be the wrong one: this share, and of so many. */
 const mostlySuppressed = { share: 0.9, leastCells: 20 };
 
+/** What to check before the rows are used: unusual changes, and lists that are mostly suppressed. */
 export function oddMessages(summary: Summary): readonly Message[] {
   return [
     ...(summary.compared?.odd ?? []).map((odd) => message('odd_share', { ...odd })),
@@ -198,9 +198,7 @@ export function oddMessages(summary: Summary): readonly Message[] {
   ];
 }
 
-function shareOfUnknown({
-  verdicts,
-}: Pick<NonNullable<Summary['email']>, 'verdicts'>): number | null {
+function shareOfUnknown(verdicts: NonNullable<Summary['email']>['verdicts']): number | null {
   const verified = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
   return verified === 0 ? null : verdicts.unknown / verified;
 }

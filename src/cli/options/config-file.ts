@@ -3,9 +3,8 @@ import { parseEnv } from 'node:util';
 import { isObject } from '../../platform/check-options.js';
 import { describeSystemError } from '../../platform/text/system-errors.js';
 import { ConfigurationError } from '../../index.js';
-import type { OptionDefinition, ParsedOptions } from '../command.js';
+import type { MessageLog, OptionDefinition, ParsedOptions } from '../command.js';
 import { message } from '../messages/catalogue.js';
-import type { Logger } from '../terminal/logger.js';
 import { guess } from '../../platform/text/closest-name.js';
 import { path } from './option-types.js';
 import { placed } from '../endpoints/locations.js';
@@ -110,7 +109,7 @@ export const envFileOption = {
 export async function loadEnvFile(
   options: ParsedOptions<'env-file'>,
   env: NodeJS.ProcessEnv,
-  log: Pick<Logger, 'log'>,
+  log: MessageLog,
 ): Promise<void> {
   const file = options.text(envFileOption.name);
   if (file === undefined) return;

@@ -1,7 +1,14 @@
 import type { Writable } from 'node:stream';
 import { printable, printableLine } from '../../platform/text/printable.js';
 import type { MessageLog, Surroundings } from '../command.js';
-import { formOf, listMark, message, sentencesOf, type Message } from '../messages/catalogue.js';
+import {
+  formOf,
+  listMark,
+  message,
+  nameOf,
+  sentencesOf,
+  type Message,
+} from '../messages/catalogue.js';
 import { errorFields, isTrace } from '../messages/describe-error.js';
 import { printLines } from './print.js';
 import { type LiveLines, type ProgressMode, widthOf } from './progress-lines.js';
@@ -28,10 +35,6 @@ export function messageKey({ event, fields }: Omit<Message, 'severity'>): string
 
 /** Of the items of a list where no terminal has a width. */
 const logWidth = 100;
-
-function nameOf({ event, fields: { code } }: Message): string {
-  return typeof code === 'string' ? code : event;
-}
 
 /** Writes messages to standard error as text or JSON, none twice in a row. */
 export class Logger implements MessageLog {
@@ -85,7 +88,7 @@ export class Logger implements MessageLog {
     return this.#options.isJson === true;
   }
 
-  /** The names of those that were logged. */
+  /** What people call those that were logged. */
   get warnings(): readonly string[] {
     return this.#warnings;
   }

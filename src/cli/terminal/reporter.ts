@@ -181,7 +181,7 @@ export class Reporter {
           batches: batches.length,
           previous: compared?.previous,
           warnings: warnings.length,
-          verdict: verdictOf(summary, end, warnings, this.#isUnmeant),
+          verdict: verdictOf(summary, end.exit_code, warnings, this.#isUnmeant),
         }),
       ]);
       return;
@@ -199,7 +199,7 @@ export class Reporter {
       ),
       ...last,
     ]);
-    const verdict = verdictOf(summary, end, this.#logger.warnings, this.#isUnmeant);
+    const verdict = verdictOf(summary, end.exit_code, this.#logger.warnings, this.#isUnmeant);
     this.#verdict(message('verdict', { verdict }, this.#verdictSeverity));
   }
 

@@ -13,20 +13,16 @@ it('has what earlier runs cost beside what the run itself cost, in the line of a
     credits: { email: paid, phone: null },
     credits_before: { email: 15, phone: 5 },
   } as unknown as Summary;
-  const parts = verdictOf(summary, { exit_code: 0 }, []).split(', ');
+  const parts = verdictOf(summary, 0, []).split(', ');
   expect(parts[1]).toMatch(/^250 /);
   expect(parts[2]).toMatch(/^20 /);
-  expect(verdictOf({ ...summary, service: 'local' }, { exit_code: 0 }, []).split(', ')).toEqual([
+  expect(verdictOf({ ...summary, service: 'local' }, 0, []).split(', ')).toEqual([
     'list.csv: 281 rows',
   ]);
-  const repeated = verdictOf({ ...summary, already_finished: true }, { exit_code: 0 }, []);
+  const repeated = verdictOf({ ...summary, already_finished: true }, 0, []);
   expect(repeated.split(', ').slice(1)).toEqual([expect.not.stringMatching(/\d/)]);
   const inPlace = { input: 'sqlite:crm.db', output: 'people in sqlite:crm.db' };
-  expect(verdictOf({ ...summary, ...inPlace }, { exit_code: 0 }, [])).toMatch(
-    /^people in sqlite:crm.db: /,
-  );
-  const warnings = ['doubtful_column', 'paid_again', 'doubtful_column'];
-  expect(verdictOf(summary, { exit_code: 0 }, warnings)).toMatch(
-    / 3 \S+ \(doubtful column, paid again\)$/,
-  );
+  expect(verdictOf({ ...summary, ...inPlace }, 0, [])).toMatch(/^people in sqlite:crm.db: /);
+  const warnings = ['doubtful column', 'paid again', 'doubtful column'];
+  expect(verdictOf(summary, 0, warnings)).toMatch(/ 3 \S+ \(doubtful column, paid again\)$/);
 });
