@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { phoneLine } from '../../src/engine/addresses/phone/phone-line.js';
-import { parseJsonRow } from '../../src/lists/jsonl/jsonl-chunk.js';
+import { parseJsonRow } from '../../src/lists/jsonl/parse-json-row.js';
 import { meaningOf } from '../../src/lists/xlsx/number-format.js';
 import { parseGlob } from '../../src/lists/files/find-files.js';
 import { readPhone } from '../../src/service/verification/judge-phone.js';

@@ -4,7 +4,8 @@ import { closableChunks } from '../rows/chunks/row-chunk.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { notice } from '../../platform/text/notices.js';
-import { JsonColumns, JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
+import { JsonColumns } from './json-columns.js';
+import { JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
 import { LineFeed, type Lines } from '../files/bytes/line-feed.js';
 
 interface JsonlReadingOptions {

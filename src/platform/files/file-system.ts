@@ -1,9 +1,8 @@
 import * as nodeFileSystem from 'node:fs/promises';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { onDisk } from './disk-errors.js';
+import { isListedLocked, openLocked } from './flock.js';
 import {
-  isListedLocked,
-  openLocked,
   checkPrivateFile,
   checkPrivateFolder,
   openPrivateFile,

@@ -24,7 +24,7 @@ import {
   joinAtWork,
   joinThoseAtWork,
 } from '../../../src/engine/history/planned-elsewhere.js';
-import { isListedLocked } from '../../../src/platform/files/private-files.js';
+import { isListedLocked } from '../../../src/platform/files/flock.js';
 import { HistoryPresence } from '../../../src/engine/runs/resume/history-presence.js';
 import type { HistoryOptions } from '../../../src/engine/history/history-options.js';
 import { withFolder } from '../../service/with-service.js';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { JsonText } from '../../../src/lists/rows/values/kinds.js';
 import { streamSource } from '../../../src/lists/files/file-source.js';
 import type { FileOptions } from '../../../src/lists/files/file-format.js';
-import { parseJsonRow } from '../../../src/lists/jsonl/jsonl-chunk.js';
+import { parseJsonRow } from '../../../src/lists/jsonl/parse-json-row.js';
 import { escapeXml } from '../../../src/lists/xlsx/xlsx-parts.js';
 import { scanXml } from '../../../src/lists/xlsx/scan-xml.js';
 import { decodeEscapes } from '../../../src/lists/xlsx/workbook.js';

@@ -7,7 +7,7 @@ import { createService } from '../../../src/service/index.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { isSluiceError } from '../../../src/platform/errors/is-sluice-error.js';
 import { lockFile, type LockWait } from '../../../src/platform/files/file-lock.js';
-import { isListedLocked } from '../../../src/platform/files/private-files.js';
+import { isListedLocked } from '../../../src/platform/files/flock.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
 

@@ -4,12 +4,13 @@ import { querySource } from '../query-source.js';
 import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
 import * as connect from './connect.js';
 import * as query from './query.js';
+import * as staging from './staging.js';
 import * as statements from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
 /** These files together implement the dialect. */
-const mysql = { ...connect, ...query, ...statements };
+const mysql = { ...connect, ...query, ...staging, ...statements };
 
 export interface MysqlSourceOptions {
   /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { OpenSinkOptions } from '../../rows/sink.js';
 import { mostSilentMs } from '../connection.js';
-import type { Dialect, Staging, Statements } from '../dialect.js';
+import type { Dialect, Statements } from '../dialect.js';
 import {
   qualifiedName,
   quoteName,
@@ -9,9 +8,7 @@ import {
   type TablePlan,
   type RunMarker,
 } from '../tables/table-plan.js';
-import { RefusedRows } from '../database-failure.js';
 import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
-import { stageValues, type CellValue } from '../tables/row-values.js';
 import { failureOf, type MysqlConnection } from './connect.js';
 import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import { secondDigits, type KindName } from '../../rows/values/kinds.js';
@@ -46,64 +43,6 @@ export const statements: Statements = {
   },
 };
 
-/** Rows go out in statements of so many, and of about so many characters: a server may take no more than 1 MiB. */
-const rowsAtOnce = 500;
-const charactersAtOnce = 128 * 1024;
-
-/** The staging table's columns have the target's types, or those that they will get. */
-export async function stage(
-  connection: MysqlConnection,
-  plan: TablePlan,
-  opening: OpenSinkOptions,
-): Promise<Staging> {
-  const { mode, target, columns, missing, key } = plan;
-  const { staging, rowNumber, quote, stagedName, tableOptions } = statements;
-  const isNew = mode === 'create';
-  const definitions = [`${rowNumber} BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY`];
-  const existing: string[] = [];
-  for (const [at, column] of columns.entries()) {
-    const { name, type } = column;
-    const staged = stagedName(name, at);
-    if (isNew || missing.includes(column)) {
-      definitions.push(`${staged} ${key.includes(name) ? keyTypeOf(type) : type}`);
-    } else {
-      existing.push(`${quote(name)} AS ${staged}`);
-    }
-  }
-  const like = isNew ? '' : ` AS SELECT ${existing.join(', ')} FROM ${target} LIMIT 0`;
-  await connection.query(
-    `CREATE TEMPORARY TABLE ${staging} (${definitions.join(', ')})${tableOptions ?? ''}${like}`,
-  );
-  const names = columns.map(({ name }, at) => stagedName(name, at));
-  const toStage = await stagers(connection, columns);
-  let rowCount = 0;
-  let waiting: unknown[][] = [];
-  let characters = 0;
-  const send = async (): Promise<void> => {
-    if (waiting.length === 0) return;
-    const rows = waiting;
-    waiting = [];
-    characters = 0;
-    const insert = `INSERT INTO ${staging} (${names.join(', ')}) VALUES ?`;
-    await connection.query(insert, [rows]).catch((error: unknown) => {
-      throw withColumn(error, columns);
-    });
-  };
-  return stageValues(
-    plan,
-    opening,
-    (values) => {
-      rowCount += 1;
-      const row = values.map((value, at) => toStage[at]?.(value, rowCount));
-      waiting.push(row);
-      for (const value of row) characters += lengthOf(value);
-      const isFull = waiting.length >= rowsAtOnce || characters >= charactersAtOnce;
-      return isFull ? send() : undefined;
-    },
-    send,
-  );
-}
-
 export async function claim(connection: MysqlConnection, name: string): Promise<boolean> {
   // The lock of a machine that is gone must not outlive it by hours.
   await connection.query(`SET SESSION wait_timeout = ${mostSilentMs / 1000}`);
@@ -111,63 +50,6 @@ export async function claim(connection: MysqlConnection, name: string): Promise<
   const lock = 'SELECT GET_LOCK(sha1(?), 0)';
   const [[isMine] = []] = await connection.query(lock, [`sluice ${name}`]);
   return Number(isMine) === 1;
-}
-
-/** What the server says of the staging table's columns, with the names of the columns that they are for. */
-function withColumn(error: unknown, columns: TablePlan['columns']): unknown {
-  const at = /column (?:`[^`]*`\.){0,2}['`]c(\d+)['`]/.exec(
-    error instanceof Error ? error.message : '',
-  )?.[1];
-  const column = at === undefined ? undefined : columns[Number(at)];
-  return column ? Object.assign(error as Error, { stagedColumn: column.name }) : error;
-}
-
-function lengthOf(value: unknown): number {
-  return typeof value === 'string' || value instanceof Uint8Array ? value.length : 4;
-}
-
-type Stager = (value: CellValue, row: number) => unknown;
-
-async function stagers(
-  connection: MysqlConnection,
-  columns: TablePlan['columns'],
-): Promise<readonly Stager[]> {
-  const shown = await connection.query(`SHOW COLUMNS FROM ${statements.staging}`);
-  const types = new Map(shown.map(([name, type]) => [String(name), String(type)]));
-  return columns.map(({ name, type }, at) => {
-    const stagedType = types.get(statements.stagedName(name, at)) ?? '';
-    if (stagedType.startsWith('bit')) {
-      // The digits of a text would be its bits.
-      return (value) => {
-        const text = String(value);
-        return isNumber.test(text) ? { toSqlString: () => String(BigInt(text)) } : value;
-      };
-    }
-    if (!/^(?:enum|set)\(/.test(stagedType)) return (value) => stagingValue(value, type);
-    const texts = new Set([...stagedType.matchAll(/'((?:[^']|'')*)'/g)].map(([, text]) => text));
-    return (value, row) => {
-      // The server would take it for the number of one of the texts.
-      if (typeof value !== 'string' || !isNumber.test(value) || texts.has(value)) return value;
-      throw new RefusedRows('a cell does not fit', {
-        kind: 'misfit',
-        column: name,
-        row,
-        detail: `it takes ${stagedType}`,
-      });
-    };
-  });
-}
-
-const isNumber = /^ *[+-]?\d+$/;
-const isTime = /^(?:datetime|timestamp)/i;
-
-function stagingValue(value: CellValue, type: string): unknown {
-  if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'number' && !Number.isFinite(value)) return null;
-  if (value instanceof Uint8Array && !Buffer.isBuffer(value)) return Buffer.from(value);
-  // The server accepts no zone; the session uses this one anyway.
-  if (typeof value === 'string' && isTime.test(type)) return value.replace(/(?:\+00|Z)$/, '');
-  return value;
 }
 
 /** A table appears by rename: creating one is not transactional on this server. */
@@ -322,7 +204,7 @@ export function typeOf(facts: ColumnFacts): string | undefined {
 }
 
 /** A type that an index accepts: long text cannot be indexed. */
-function keyTypeOf(type: string): string {
+export function keyTypeOf(type: string): string {
   if (type.endsWith(' NULL DEFAULT NULL'))
     return type.replace(' NULL ', ' NOT NULL ').replace('DEFAULT NULL', 'DEFAULT 0');
   if (type === 'LONGTEXT') return 'VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ObjectChunk } from '../../../../src/lists/rows/chunks/object-chunk.js';
 import type { OpenSinkOptions } from '../../../../src/lists/rows/sink.js';
 import type { MysqlConnection } from '../../../../src/lists/sql/mysql/connect.js';
-import { stage } from '../../../../src/lists/sql/mysql/statements.js';
+import { stage } from '../../../../src/lists/sql/mysql/staging.js';
 import type { TablePlan } from '../../../../src/lists/sql/tables/table-plan.js';
 
 test('rows that are long go out few at a time: a server takes statements of some size only', async () => {
