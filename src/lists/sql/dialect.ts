@@ -46,40 +46,28 @@ export interface Dialect<Database extends Connection = Connection> extends Diale
   readonly nameOf: (url: string, purpose: Purpose) => string;
   /** The file of the database at a URL; `undefined` in memory. @default not a file */
   readonly fileOf?: (url: string) => string | undefined;
-  readonly connect: (url: string, purpose: Purpose, signal?: AbortSignal) => Promise<Database>;
+  connect(url: string, purpose: Purpose, signal?: AbortSignal): Promise<Database>;
   readonly failureOf: (error: unknown) => DatabaseFailure;
 
   /** Runs a query, in a read-only transaction where there is one. */
-  readonly ask: (connection: Database, asking: QueryOptions<Database>) => Promise<QueryRows>;
+  ask(connection: Database, asking: QueryOptions<Database>): Promise<QueryRows>;
 
   /** The tables, views and functions with one of these names in lower case, in any schema. */
-  readonly relationsNamed: (
-    connection: Database,
-    names: readonly string[],
-  ) => Promise<readonly Relation[]>;
+  relationsNamed(connection: Database, names: readonly string[]): Promise<readonly Relation[]>;
 
-  readonly locate: (connection: Database, parts: readonly string[]) => Promise<TableName>;
-  readonly findTable: (connection: Database, name: TableName) => Promise<ExistingTable | undefined>;
+  locate(connection: Database, parts: readonly string[]): Promise<TableName>;
+  findTable(connection: Database, name: TableName): Promise<ExistingTable | undefined>;
 
   /** Creates the staging table, or in a transaction prepares the target itself. */
-  readonly stage: (
-    connection: Database,
-    plan: TablePlan,
-    opening: OpenSinkOptions,
-  ) => Promise<Staging>;
+  stage(connection: Database, plan: TablePlan, opening: OpenSinkOptions): Promise<Staging>;
   /** Takes a lock of this session on a name, unless another one has it. @default a file beside the database's */
-  readonly claim?: (connection: Database, name: string) => Promise<boolean>;
+  claim?(connection: Database, name: string): Promise<boolean>;
   /** How long an unfinished new table may wait for its rows. @default 0 */
   readonly newTableMayWaitMs?: number;
   /** Turns the staged rows into the table, where creating one is not transactional. @param isTrial undoes everything */
   readonly putInPlace?: {
     readonly modes: readonly WritingMode[];
-    readonly run: (
-      connection: Database,
-      plan: TablePlan,
-      marker: RunMarker,
-      isTrial: boolean,
-    ) => Promise<void>;
+    run(connection: Database, plan: TablePlan, marker: RunMarker, isTrial: boolean): Promise<void>;
   };
   /**
    * Where changes of a table cannot be rolled back: checks whether it may be changed as planned, and returns
@@ -87,11 +75,7 @@ export interface Dialect<Database extends Connection = Connection> extends Diale
    *
    * @param hasMarkers whether the table of markers exists
    */
-  readonly tryDefinitions?: (
-    connection: Database,
-    plan: TablePlan,
-    hasMarkers: boolean,
-  ) => Promise<TablePlan>;
+  tryDefinitions?(connection: Database, plan: TablePlan, hasMarkers: boolean): Promise<TablePlan>;
 }
 
 export interface Statements {

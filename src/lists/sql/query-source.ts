@@ -21,8 +21,8 @@ import {
  * The rows of a query, over a connection of its own that is opened for reading. They are read once: a kept
  * copy then stands for the query, which may give other rows or another order the next time.
  */
-export function querySource<Database extends Connection>(
-  dialect: Dialect<Database>,
+export function querySource(
+  dialect: Dialect,
   options: { readonly url: string | URL; readonly query: string },
 ): Source<TableChunk> {
   checkOptions(options, { url: required(aUrl), query: required(text) });
@@ -45,7 +45,7 @@ export function querySource<Database extends Connection>(
     source((signal) => openFileReader(path, name, signal));
   const ask = async (signal?: AbortSignal): Promise<ByteReader> => {
     signal?.throwIfAborted();
-    const connect = (): Promise<Database> => dialect.connect(url, 'read', signal);
+    const connect = (): Promise<Connection> => dialect.connect(url, 'read', signal);
     const refuse = readingRefuser(name, dialect.failureOf, signal);
     return useConnection(connect, refuse, async (connection) => {
       const asTable = `(${query}\n)`;

@@ -22,9 +22,9 @@ import {
 } from '../statements.js';
 import { randomBytes } from 'node:crypto';
 
-export interface TableWriting<Database extends Connection> {
-  readonly dialect: Dialect<Database>;
-  readonly connection: Database;
+export interface TableWriting {
+  readonly dialect: Dialect;
+  readonly connection: Connection;
   readonly plan: TablePlan;
   readonly staging: Staging;
   readonly runId: string | undefined;
@@ -38,9 +38,7 @@ export interface TableWriting<Database extends Connection> {
  *
  * @returns the skipped updates
  */
-export async function applyStaged<Database extends Connection>(
-  writing: TableWriting<Database>,
-): Promise<SkippedUpdates | undefined> {
+export async function applyStaged(writing: TableWriting): Promise<SkippedUpdates | undefined> {
   const marker = createMarker(writing.runId, await writing.staging.end());
   try {
     return await applyMarked(writing, marker);
@@ -51,8 +49,8 @@ export async function applyStaged<Database extends Connection>(
 }
 
 /** Whether a table to be created exists by now: the commit of a killed process of the same run may arrive late. */
-async function hasAppeared<Database extends Connection>(
-  { dialect, connection, plan }: TableWriting<Database>,
+async function hasAppeared(
+  { dialect, connection, plan }: TableWriting,
   made: RunMarker,
 ): Promise<boolean> {
   if (plan.mode !== 'create') return false;
@@ -66,8 +64,8 @@ async function hasAppeared<Database extends Connection>(
   }
 }
 
-async function applyMarked<Database extends Connection>(
-  writing: TableWriting<Database>,
+async function applyMarked(
+  writing: TableWriting,
   marker: RunMarker,
 ): Promise<SkippedUpdates | undefined> {
   const { dialect, connection, plan, staging, maxRows, waiting } = writing;
@@ -119,8 +117,8 @@ async function applyMarked<Database extends Connection>(
 }
 
 /** Applies staged rows; returns the skipped updates. */
-export async function applyStatements<Database extends Connection>(
-  { dialect: { statements }, connection, plan }: TableWriting<Database>,
+export async function applyStatements(
+  { dialect: { statements }, connection, plan }: TableWriting,
   range: RowRange | undefined,
 ): Promise<SkippedUpdates | undefined> {
   await askAll(connection, rowStatements(plan, statements, range));
@@ -139,8 +137,8 @@ export async function applyStatements<Database extends Connection>(
 }
 
 /** Creates the table or adds missing columns, without blocking others behind a lock. */
-export async function define<Database extends Connection>(
-  { dialect, connection, plan }: TableWriting<Database>,
+export async function define(
+  { dialect, connection, plan }: TableWriting,
   isDefined = false,
 ): Promise<void> {
   const { statements } = dialect;
@@ -154,20 +152,20 @@ export async function define<Database extends Connection>(
 }
 
 /** The plan without the columns that another run has added since it was made. */
-export async function withoutAdded<Database extends Connection>(
-  { findTable }: Dialect<Database>,
-  connection: Database,
+export async function withoutAdded(
+  dialect: Dialect,
+  connection: Connection,
   plan: TablePlan,
 ): Promise<TablePlan> {
   if (plan.missing.length === 0) return plan;
-  const found = await findTable(connection, plan.name);
+  const found = await dialect.findTable(connection, plan.name);
   const added = new Set(found?.columns.map(({ name }) => name.toLowerCase()));
   return { ...plan, missing: plan.missing.filter(({ name }) => !added.has(name.toLowerCase())) };
 }
 
 /** Writes a marker where the table of markers may not exist yet. */
-export async function writeMarkers<Database extends Connection>(
-  { dialect, connection, plan }: TableWriting<Database>,
+export async function writeMarkers(
+  { dialect, connection, plan }: TableWriting,
   marker: RunMarker,
 ): Promise<void> {
   await createMarkers(dialect, connection, plan.name);
@@ -183,8 +181,8 @@ export async function askAll(connection: Connection, queries: readonly string[])
  *
  * @param numbers of the staged rows in the input; further rows repeat them. @default all are staged
  */
-export async function refuseRepeatedKeys<Database extends Connection>(
-  { dialect, connection, plan }: TableWriting<Database>,
+export async function refuseRepeatedKeys(
+  { dialect, connection, plan }: TableWriting,
   numbers?: readonly number[],
 ): Promise<void> {
   if (plan.key.length === 0) return;
@@ -209,12 +207,12 @@ function isMarked(marker: RunMarker | undefined, { run, digest }: RunMarker): ma
   return marker?.run === run && marker.digest === digest;
 }
 
-export async function findMarkers<Database extends Connection>(
-  { findTable }: Dialect<Database>,
-  connection: Database,
+export async function findMarkers(
+  dialect: Dialect,
+  connection: Connection,
   name: TableName,
 ): Promise<ExistingTable | undefined> {
-  return findTable(connection, markersOf(name));
+  return dialect.findTable(connection, markersOf(name));
 }
 
 function markersOf(name: TableName): TableName {
@@ -222,9 +220,9 @@ function markersOf(name: TableName): TableName {
 }
 
 /** A table's present state and last marker; nothing for a missing one. */
-export async function findWritten<Database extends Connection>(
-  dialect: Dialect<Database>,
-  connection: Database,
+export async function findWritten(
+  dialect: Dialect,
+  connection: Connection,
   name: TableName,
 ): Promise<{ readonly table: ExistingTable | undefined; readonly marker: RunMarker | undefined }> {
   const table = await dialect.findTable(connection, name);
@@ -232,9 +230,9 @@ export async function findWritten<Database extends Connection>(
   return { table, marker };
 }
 
-async function readMarker<Database extends Connection>(
-  dialect: Dialect<Database>,
-  connection: Database,
+async function readMarker(
+  dialect: Dialect,
+  connection: Connection,
   name: TableName,
 ): Promise<RunMarker | undefined> {
   const { quote, parameter, markers } = dialect.statements;
@@ -249,9 +247,9 @@ async function readMarker<Database extends Connection>(
 }
 
 /** An existing one is not created again: the right to write may come without that to create tables. */
-async function createMarkers<Database extends Connection>(
-  dialect: Dialect<Database>,
-  connection: Database,
+async function createMarkers(
+  dialect: Dialect,
+  connection: Connection,
   name: TableName,
 ): Promise<void> {
   const { quote, markers, tableOptions = '' } = dialect.statements;
@@ -260,9 +258,9 @@ async function createMarkers<Database extends Connection>(
   await connection.query(markers.createBesideOthers?.(create) ?? create);
 }
 
-async function writeMarker<Database extends Connection>(
-  { statements: { quote, parameter, markers } }: Dialect<Database>,
-  connection: Database,
+async function writeMarker(
+  { statements: { quote, parameter, markers } }: Dialect,
+  connection: Connection,
   name: TableName,
   { run, digest, applied, rows }: RunMarker,
 ): Promise<void> {

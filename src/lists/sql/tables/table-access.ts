@@ -47,16 +47,16 @@ function atOnce(patience: LockWait | undefined): LockWait | undefined {
 type HowToWait = Pick<Waiting, 'onNotice' | 'signal' | 'patienceMs'>;
 
 /** The way to one table: connects, looks at it, and stages rows for it. */
-export class TableAccess<Database extends Connection> {
+export class TableAccess {
   readonly into: string;
   /** The same with its database, for messages. */
   readonly name: string;
-  readonly dialect: Dialect<Database>;
+  readonly dialect: Dialect;
   readonly refuse: Refuse;
   readonly #address: TableAddress;
   readonly #parts: readonly string[];
 
-  constructor(dialect: Dialect<Database>, address: TableAddress) {
+  constructor(dialect: Dialect, address: TableAddress) {
     this.dialect = dialect;
     this.into = address.into;
     this.name = `${address.into} in ${dialect.nameOf(address.url, 'write')}`;
@@ -71,11 +71,12 @@ export class TableAccess<Database extends Connection> {
   use<Value>(
     purpose: Purpose,
     refuse: Refuse,
-    work: (connection: Database) => Promise<Value>,
+    work: (connection: Connection) => Promise<Value>,
     /** How to wait for others that keep it to themselves. @default as the driver does */
     waiting?: HowToWait,
   ): Promise<Value> {
-    const connect = async (): Promise<Database> => this.dialect.connect(this.#address.url, purpose);
+    const connect = async (): Promise<Connection> =>
+      this.dialect.connect(this.#address.url, purpose);
     const { name, failureOf } = this;
     return useConnection(
       waiting ? () => retryOnLock({ name, failureOf, ...waiting }, undefined, connect) : connect,
@@ -84,7 +85,7 @@ export class TableAccess<Database extends Connection> {
     );
   }
 
-  async look(connection: Database): Promise<TableLocation> {
+  async look(connection: Connection): Promise<TableLocation> {
     const { dialect } = this;
     const name = await dialect.locate(connection, this.#parts);
     const written = await findWritten(dialect, connection, name);
@@ -98,7 +99,7 @@ export class TableAccess<Database extends Connection> {
   async hold(hasKey: boolean, patience?: LockWait): Promise<() => Promise<void>> {
     const nothing = async (): Promise<void> => undefined;
     const check = checkingRefuser(this.name, this.failureOf);
-    const exists = async (connection: Database): Promise<boolean> => {
+    const exists = async (connection: Connection): Promise<boolean> => {
       const { table } = await this.look(connection);
       await connection.close();
       return table !== undefined;
@@ -175,7 +176,7 @@ export class TableAccess<Database extends Connection> {
       return holdOutput(name, `${[store, ...parts].join('.')}${part}`, patience);
     }
     const { waitLockMs = 0, signal, clock = systemClock, onLost } = patience ?? {};
-    const take = async (waitMs: number): Promise<Database> => {
+    const take = async (waitMs: number): Promise<Connection> => {
       const untilMs = clock.now() + waitMs;
       return this.use('look', checkingRefuser(name, this.failureOf), async (connection) => {
         const target = qualifiedName(await dialect.locate(connection, this.#parts));
@@ -216,11 +217,11 @@ export class TableAccess<Database extends Connection> {
 
   /** @param patienceMs how long to retry for another session's lock */
   async stage(
-    connection: Database,
+    connection: Connection,
     plan: TablePlan,
     opening: OpenSinkOptions,
     patienceMs: number,
-  ): Promise<TableWriting<Database>> {
+  ): Promise<TableWriting> {
     const { dialect, name, failureOf } = this;
     const { runId, onNotice, signal } = opening;
     const waiting = { name, failureOf, onNotice, signal, patienceMs };

@@ -71,10 +71,7 @@ const taken = { name: 'text' } as const;
  * A table in a database. Rows are staged and applied in one transaction, with a marker of the run: all or
  * none appear, and writing them again changes nothing.
  */
-export function tableSink<Database extends Connection>(
-  dialect: Dialect<Database>,
-  given: TableSinkOptions,
-): Sink {
+export function tableSink(dialect: Dialect, given: TableSinkOptions): Sink {
   checkOptions(given, sinkShape);
   const address = { ...given, url: textOfUrl(given.url) };
   const access = new TableAccess(dialect, address);
@@ -83,7 +80,7 @@ export function tableSink<Database extends Connection>(
   let tally: KindTally | undefined;
   let skippedUpdates: SkippedUpdates | undefined;
   let makesTable = false;
-  const plan: PlanWriting<Database> = async (connection, opening) => {
+  const plan: PlanWriting = async (connection, opening) => {
     const wanted = { key: typeof key === 'string' ? [key] : key, isUpdate, facts: tally?.facts };
     return planTable(await access.look(connection), wanted, opening);
   };
@@ -124,7 +121,7 @@ export function tableSink<Database extends Connection>(
       const isNew = file !== undefined && !(await exists(file));
       // Without a trial nothing is sent yet.
       const refuseOpening = tally ? openingRefuser(name, access.failureOf) : refuse;
-      const write = async (connection: Database): Promise<SinkWriting> => {
+      const write = async (connection: Connection): Promise<SinkWriting> => {
         // A new file is empty so far, and no more open than the rows' own.
         if (isNew) await holdBack(file, permissions);
         let planned = await plan(connection, opening);
@@ -140,7 +137,7 @@ export function tableSink<Database extends Connection>(
             onTextColumn,
           )(tallyOf(reading, dialect, connection));
         }
-        const stage = async (as: TablePlan): Promise<TableWriting<Database>> =>
+        const stage = async (as: TablePlan): Promise<TableWriting> =>
           access.stage(connection, as, opening, patienceMs);
         const writing = await stage(planned).catch(async (error: unknown) => {
           // The new table may have appeared since: from this run, see `hasAppeared`, or from another one.
@@ -167,8 +164,8 @@ export function tableSink<Database extends Connection>(
 }
 
 /** Waits for other runs that make the table: with a key the second goes on with what the first has made. */
-async function claimInTurn<Database extends Connection>(
-  access: TableAccess<Database>,
+async function claimInTurn(
+  access: TableAccess,
   { onNotice, signal }: OpenSinkOptions,
 ): Promise<() => Promise<void>> {
   const { name } = access;
@@ -226,8 +223,8 @@ function validatorOf(
   };
 }
 
-function stagedRows<Database extends Connection>(
-  writing: TableWriting<Database>,
+function stagedRows(
+  writing: TableWriting,
   refuse: Refuse,
   onApplied: (skipped: SkippedUpdates | undefined) => void,
   release?: () => Promise<void>,

@@ -31,13 +31,11 @@ import type { TablePlan } from './table-plan.js';
  *
  * @param numbers of the staged rows in the input: further rows are the same again with other results
  */
-async function trialWrite<Database extends Connection>(
-  writing: TableWriting<Database>,
-  numbers: readonly number[],
-): Promise<void> {
+async function trialWrite(writing: TableWriting, numbers: readonly number[]): Promise<void> {
   const rowsAtOnce = numbers.length;
   const { dialect, connection, staging, runId, waiting } = writing;
-  const { statements, putInPlace, tryDefinitions } = dialect;
+  const { statements, putInPlace } = dialect;
+  const definesNow = dialect.tryDefinitions === undefined;
   const marker = createMarker(runId, await staging.end());
   if (staging.isInPlace === true) {
     await writeMarkers(writing, marker);
@@ -50,18 +48,16 @@ async function trialWrite<Database extends Connection>(
   }
   const hasMarkers = (await findMarkers(dialect, connection, writing.plan.name)) !== undefined;
   const current = await withoutAdded(dialect, connection, writing.plan);
-  const plan = (await tryDefinitions?.(connection, current, hasMarkers)) ?? writing.plan;
+  const plan = (await dialect.tryDefinitions?.(connection, current, hasMarkers)) ?? writing.plan;
   for (let after = 0; after === 0 || after < marker.rows; after += rowsAtOnce) {
     const range = { after, upTo: after + rowsAtOnce };
     if (after === 0) await refuseRepeatedKeys(writing, numbers);
     await retryOnLock(waiting, connection, async () => {
       await askAll(connection, statements.begin);
-      if (!tryDefinitions) await define(writing);
+      if (definesNow) await define(writing);
       await applyStatements({ ...writing, plan }, range);
       if (statements.checkDeferred !== undefined) await connection.query(statements.checkDeferred);
-      if (hasMarkers || !tryDefinitions) {
-        await writeMarkers(writing, marker);
-      }
+      if (hasMarkers || definesNow) await writeMarkers(writing, marker);
       await connection.query('ROLLBACK');
     });
     if (rowsAtOnce === 0) return;
@@ -160,10 +156,7 @@ export class SampleRows {
 const patienceMs = 3000;
 
 /** Plans a writing with what is known of the rows by then. */
-export type PlanWriting<Database extends Connection> = (
-  connection: Database,
-  opening: OpenSinkOptions,
-) => Promise<TablePlan>;
+export type PlanWriting = (connection: Connection, opening: OpenSinkOptions) => Promise<TablePlan>;
 
 /** For a second plan: a table of another run that is refused says more than the error of the first plan. */
 export function rethrowRefusal(error: unknown): (again: unknown) => never {
@@ -173,9 +166,9 @@ export function rethrowRefusal(error: unknown): (again: unknown) => never {
 }
 
 /** Writes sample rows with results of every kind into a table for trial, and reports what is unexpected. */
-export async function trySamples<Database extends Connection>(
-  access: TableAccess<Database>,
-  plan: PlanWriting<Database>,
+export async function trySamples(
+  access: TableAccess,
+  plan: PlanWriting,
   rows: SampleRows,
   { reading, columns }: { readonly reading: SourceReading; readonly columns: ColumnsToValidate },
 ): Promise<void> {
