@@ -135,7 +135,6 @@ function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-/** What a batch belongs to. */
 export interface BatchGroup {
   readonly type: VerificationType;
   readonly country: CountryCode;

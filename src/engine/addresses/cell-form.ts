@@ -99,7 +99,6 @@ function isPlainEmail(line: string): boolean {
   );
 }
 
-/** ASCII letters and digits, with certain signs between them. */
 function isWord(text: string, between: string): boolean {
   const isEdge = (sign: string): boolean => isLetter(sign) || isDigit(sign);
   return (
@@ -141,7 +140,6 @@ export function cellForm(type: VerificationType, cell: string): CellForm | undef
 const address =
   /[\p{L}\d_][\p{L}\d.!#$%&'*+=?^_`{|}~-]{0,63}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,8}/gu;
 
-/** The addresses in a cell, whatever is around them. */
 export function emailsIn(cell: string): readonly string[] {
   return cell.match(address) ?? [];
 }
@@ -209,7 +207,6 @@ function nationalDigits(digits: string): number {
   return international.length - (familyOf(international)?.callingCode.length ?? 0);
 }
 
-/** Whether a part of a cell is exactly one address, at a glance. */
 export function holdsOneAddress(type: VerificationType, text: string): boolean {
   if (type === 'email') return /^[^\s@<>()"]+@[^\s@<>()"]+$/.test(text);
   return /^[\d\s()+./-]+$/.test(text) && digitsIn(text) >= digitsOfNumber;

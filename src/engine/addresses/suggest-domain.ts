@@ -55,7 +55,6 @@ const known: readonly Provider[] = Object.entries(providers).flatMap(([name, end
   endings.split(' ').map((ending) => ({ domain: `${name}.${ending}`, name, ending })),
 );
 const domains: ReadonlySet<string> = new Set(known.map(({ domain }) => domain));
-/** The longest provider's domain, with a typing error. */
 const longestDomain = 24;
 
 /**

@@ -2,20 +2,11 @@ import { batchLabel, type Batch, uuidKey } from './batch.js';
 import type { BatchProgress } from './claim.js';
 import { type BatchState, mayHaveLaunched, planned } from './batch-state.js';
 import type { Charge } from './status-answer.js';
-import type { ComparedExport } from './export-check.js';
 
-export interface DrivenBatch {
-  readonly batch: Batch;
-  readonly state: BatchState;
+/** What is known of a batch: its latest progress, and when it came to each stage. */
+export interface DrivenBatch extends Omit<BatchProgress, 'name'> {
   /** Name of its elected or latest upload; `undefined` before the first. */
   readonly name: string | undefined;
-  readonly charge: Charge | undefined;
-  /** Content of its latest complete export. */
-  readonly exported?: ComparedExport | undefined;
-  /** As in `BatchProgress`. */
-  readonly replacedCharge?: Charge | null | undefined;
-  /** As in `BatchProgress`. */
-  readonly unconfirmed?: readonly string[] | undefined;
   readonly times: BatchTimes;
 }
 

@@ -151,7 +151,6 @@ export function isPrepared(state: BatchState): boolean {
   }
 }
 
-/** The fields of an elected batch that all stages share. */
 export function elected(state: Elected): Elected {
   const { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt } = state;
   const known = { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };

@@ -32,7 +32,6 @@ export interface HeldCredits {
 interface KnownCosts {
   readonly state: BatchState;
   readonly charge?: Charge | null | undefined;
-  /** As in `BatchProgress`. */
   readonly replacedCharge?: Charge | null | undefined;
 }
 

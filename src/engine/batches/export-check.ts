@@ -3,7 +3,6 @@ import type { MatchedExport } from '../results/match-export.js';
 import { isSurelyWellFormed } from '../addresses/cell-form.js';
 import { type Batch, readLines } from './batch.js';
 
-/** Counts of an export against its batch. */
 export interface ExportTally {
   /** The batch's addresses in it. */
   readonly named: number;
@@ -38,11 +37,9 @@ export interface ComparedExport extends ExportTally {
   readonly missing?: number | undefined;
 }
 
-/** Why an export is not accepted. */
 export type ExportDoubt = 'export_incomplete' | 'export_foreign';
 
 interface ExportFacts extends Omit<ExportTally, 'conflicting'> {
-  /** Lines of the batch. */
   readonly addresses: number;
   /** Addresses that the service says it verified; `null` where unknown. */
   readonly counted: number | null;

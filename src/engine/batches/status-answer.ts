@@ -190,7 +190,6 @@ export const verifiedStatuses: ReadonlySet<string> = new Set<BatchStatus>([
   'verification_done',
 ]);
 
-/** Whether the service has parsed other lines than the batch's. */
 function countsOthers(answer: object, { group, addresses }: Batch): boolean {
   const countOf = (type: typeof group.type): number => {
     const { valid, wrong, duplicate } = { ...noLines, ...findPreparedCounts(type, answer) };

@@ -60,7 +60,6 @@ interface EmailColumns {
   readonly email: {};
 }
 
-/** The columns' positions in a header, and the added columns. */
 export interface ColumnLayout {
   readonly columns: readonly {
     readonly type: VerificationType;

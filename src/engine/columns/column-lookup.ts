@@ -102,7 +102,6 @@ function isDamaged(name: string, given: string): boolean {
   );
 }
 
-/** Most differing characters of a suggested column. */
 const furthest = 2;
 
 /** The column probably meant; `undefined` when none is close. */

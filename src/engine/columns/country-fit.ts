@@ -84,7 +84,6 @@ export class CountryFitTally {
   #american = 0;
   /** Of the whole column, by what is examined: all cells, and those that are unfit. */
   readonly #about = { cells: 0, unfit: 0 };
-  /** Of the first cells. */
   readonly #read = new Map<string, NumbersReadBy>();
   /** By country: the first numbers with a calling code. */
   readonly #coded = new Map<string, number>();
@@ -107,8 +106,8 @@ export class CountryFitTally {
     const weight = isOfFirst ? 1 : oneOf;
     this.#about.cells += weight;
     if (hasCallingCode(cell)) {
-      const own = isOfFirst && phoneCountry(cell);
-      if (typeof own === 'string') this.#coded.set(own, (this.#coded.get(own) ?? 0) + 1);
+      const home = isOfFirst && phoneCountry(cell);
+      if (typeof home === 'string') this.#coded.set(home, (this.#coded.get(home) ?? 0) + 1);
       return;
     }
     const fits = mayBeOf(country, cell);

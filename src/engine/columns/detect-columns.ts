@@ -18,11 +18,9 @@ import {
 } from './cell-patterns.js';
 import { readColumnName } from './column-words.js';
 
-/** A column of a list with its name and first cells. */
 interface SampledColumn {
   /** Its name in an option: the title, or its position (`#3`) where the title is not unique. */
   readonly name: string;
-  /** Its name in the header. */
   readonly title: string;
   /** At most three different cells of its type. */
   readonly examples: readonly string[];
@@ -42,13 +40,10 @@ interface ContactColumn extends SampledColumn {
 
 /** A column of phone numbers, some with a calling code. */
 interface CodedColumn extends SampledColumn {
-  /** Numbers with a calling code. */
   readonly known: number;
-  /** All numbers. */
   readonly of: number;
 }
 
-/** The detected columns of a list. */
 export interface FoundColumns {
   /** Every column of email addresses and phone numbers, in the header's order, emails first. */
   readonly contacts: readonly ContactColumn[];
@@ -67,7 +62,6 @@ export interface FoundColumns {
   readonly mostly: FoundCountry | undefined;
   /** The column with the most phone numbers that give a country to rows without one. */
   readonly callingCodes: CodedColumn | undefined;
-  /** All columns, with an example each. */
   readonly all: readonly SampledColumn[];
 }
 

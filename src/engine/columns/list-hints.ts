@@ -22,7 +22,6 @@ interface HintOptions {
   /** The country for which all rows are verified. @default none: rows have their own */
   readonly countryOfAll?: CountryCode | undefined;
   readonly hasPhones: boolean;
-  /** The verified columns, known once the header is. */
   readonly verified: () => ColumnLayout['columns'];
 }
 

@@ -92,7 +92,6 @@ function isWithoutAnswer(error: unknown): boolean {
 }
 
 export interface StoppedBatch {
-  /** Its name, and its uuid if it has one. */
   readonly called: string;
   readonly stage: Stage;
   /** The latest failure that did not stop the batch. */

@@ -20,7 +20,6 @@ import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js'
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
 
-/** Where batches are recorded and their results go. */
 interface PoolPorts extends LaunchPorts {
   /** The claim on an added batch or part. @throws ClaimRevokedError */
   claim(batch: Batch): BatchClaim;

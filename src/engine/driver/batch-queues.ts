@@ -35,7 +35,6 @@ export class BatchQueues {
     }
   }
 
-  /** The parts of a batch take its place. */
   addFirst(parts: readonly Batch[]): void {
     for (const part of parts.toReversed()) this.#unlaunched[part.group.type].push(part);
   }

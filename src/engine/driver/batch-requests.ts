@@ -28,7 +28,6 @@ import type { LaunchGate, RefusedSizes } from './launch-limits.js';
 import type { PollEstimator } from './poll-learning.js';
 import type { ExportOpener } from '../plan/result-join.js';
 
-/** What a run decides about the launches of its batches. */
 export interface LaunchPorts {
   /** Whether a batch is left to the service once it is being verified. @default false */
   leavesLaunched?(): boolean;

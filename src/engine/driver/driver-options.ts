@@ -28,7 +28,6 @@ export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'
   readonly description?: string | null | undefined;
 };
 
-/** How batches are driven, whatever becomes of their results. */
 export interface DriveSettings {
   /**
    * Most batches on the service at once, from upload until verified.

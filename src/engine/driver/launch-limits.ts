@@ -13,7 +13,6 @@ interface LaunchGateOptions {
   readonly maxCredits?: number | undefined;
   /** Whether a launch may wait for credits that others free. @default always */
   readonly mayWait?: () => boolean;
-  /** Called when it closes: to one type, or to all. */
   readonly onClosed?: (reason: SluiceError, type: VerificationType | null) => void;
   /** Called when a launch no longer waits for credits. */
   readonly onWaited?: () => void;

@@ -68,7 +68,6 @@ interface Stay {
   readonly byMs: number;
 }
 
-/** How long batches of one size stay in a stage. */
 class SizePace {
   readonly intervalMs: number;
   #stays: readonly Stay[] = [];
@@ -137,7 +136,6 @@ class SizePace {
     if (this.firstMs === undefined) this.#notify();
   }
 
-  /** A look came too soon. */
   miss(ms: number): void {
     this.#settled = 0;
     this.#missesMs = [...this.#missesMs, ms].slice(-remembered);
@@ -199,7 +197,6 @@ export class StageTiming {
     return this.#pace.nextMs(this.#guessMs);
   }
 
-  /** Whether a batch like this one was seen to leave the stage. */
   get isKnown(): boolean {
     return this.#pace.firstMs !== undefined;
   }

@@ -6,7 +6,6 @@ interface PollScheduleOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pollIntervalMs: number;
-  /** Longest time without progress, in milliseconds. */
   readonly stageDeadlineMs: number;
   /** Learns from the run's batches. @default none: the first look waits like any other */
   readonly pace?: PollEstimator;

@@ -13,7 +13,6 @@ import { PlannedRuns } from './planned-runs.js';
 /** Superseded entries are dropped once they are as many as the others. */
 const leastSuperseded = 50_000;
 
-/** The file of a history and what its frames mean: results, finished runs, launched batches. */
 export class HistoryContents {
   readonly file: HistoryFile;
   readonly runs: FinishedRuns;
@@ -101,7 +100,6 @@ export class HistoryContents {
     };
   }
 
-  /** Writes the file again where half of it is superseded. */
   async compact(): Promise<void> {
     const superseded =
       this.#entries.superseded + this.launched.superseded + this.planned.superseded;

@@ -87,7 +87,6 @@ const frameMeta = z.object({
 /** Results by address: its hash, and the numbers of an outcome and an origin, 33 bytes in all. The latest counts. */
 export class HistoryEntries {
   readonly #table: AddressTable;
-  /** By the table's numbers. */
   readonly #outcomes = new NumberList();
   readonly #origins = new NumberList();
   readonly #outcomeKeys: string[] = [];

@@ -170,7 +170,6 @@ export class HistoryFile {
     await this.#log.append(encodeFrame(frame));
   }
 
-  /** Replaces the whole content atomically. */
   async rewrite(frames: Iterable<Frame>): Promise<void> {
     await this.#log.replace(async (file) => {
       await file.appendFile(encodeFrame(headFrame(this.head)));

@@ -62,7 +62,6 @@ export class HistoryRecall implements Recall {
     return id;
   }
 
-  /** Key and origin of the latest found outcome. */
   latest(): { readonly outcomeKey: string; readonly origin: { batchUuid: string; atMs: number } } {
     const entries = this.#entries;
     return {

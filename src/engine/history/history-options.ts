@@ -54,7 +54,6 @@ export interface KnownAge {
   readonly nowMs: number;
 }
 
-/** Whether a result may stand for its address. */
 export function isFresh(outcome: Outcome, atMs: number, age: KnownAge): boolean {
   return !isTooOld(outcome, atMs, age) && !isAhead(atMs, age.nowMs);
 }

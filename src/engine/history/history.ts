@@ -403,7 +403,6 @@ export class History implements ResultHistory {
     return known > atMs && !isAhead(known, this.#age.nowMs);
   }
 
-  /** The hashes of an address, as an email and as a phone number of any country. */
   #addHashes(address: string, hashes: AddressTable): void {
     for (const country of countryCodes) {
       for (const [type, line] of [

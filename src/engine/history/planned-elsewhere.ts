@@ -23,7 +23,6 @@ import type { PlannedRun } from './planned-runs.js';
 interface SharedRunPresence {
   readonly files: FileSystem;
   readonly path: string;
-  /** The run's. */
   readonly id: string;
 }
 

@@ -8,7 +8,6 @@ const settledBit = 0x8000_0000;
 /** Ticket of a cell whose address is numbered after the whole list is read. */
 export const laterTicket: Ticket = 0x7fff_ffff;
 
-/** The outcome is not known yet. */
 export const pending = -1;
 
 export function settledTicket(outcome: number): Ticket {

@@ -22,7 +22,6 @@ export interface LineBytes {
 interface OpenBatch {
   readonly id: number;
   readonly group: BatchGroup;
-  /** Given by the caller at opening. */
   readonly openedAt: number;
   block: Buffer;
   used: number;
@@ -160,7 +159,6 @@ export class BatchCutter {
   }
 }
 
-/** Keeps the TXT files of batches in memory until they are dropped. */
 export class MemoryStorage implements BatchStorage {
   readonly #blocks = new Map<number, Uint8Array[]>();
 

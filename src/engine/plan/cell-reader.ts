@@ -57,7 +57,6 @@ export interface VerifiedColumn {
   readonly position: number;
 }
 
-/** Called for a cell that is sent as something else. */
 export type OnChanged = (cell: string, line: string, column: number) => void;
 
 /** A batch group, with its number in the hashes of its addresses. */
@@ -361,7 +360,6 @@ export class CellReader {
   }
 }
 
-/** The result of a cell in the country of its row. */
 export function addressOf(
   type: VerificationType,
   cell: CellText,

@@ -204,7 +204,6 @@ function sumOf(counts: readonly { readonly rows: number }[]): number {
   return counts.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Notices about emails that are paid for more than once. */
 export function emailNotices(
   { planner: { emailsOfCountries } }: Plan,
   batches: readonly { readonly group: BatchGroup; readonly addresses: number }[],

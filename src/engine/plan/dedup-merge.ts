@@ -117,7 +117,6 @@ export class FirstCells {
     this.#cells = cell + 1;
   }
 
-  /** How many first cells precede this one, which was taken or is next. */
   before(cell: number): number {
     const block = cell >>> blockBits;
     let count = this.#before[block] as number;

@@ -61,7 +61,6 @@ export class ExternalDedup {
     return this.#allLines;
   }
 
-  /** Takes over numbered addresses, before any cell. */
   addKnown(partition: number, slots: Int32Array): void {
     for (let at = 0; at < slots.length; at += slotWords) {
       const entry = slots[at + 3] as number;

@@ -18,7 +18,6 @@ import {
 import type { Suppressed } from './suppressed.js';
 import type { CountryRule } from './row-countries.js';
 
-/** Counts of the cells read so far, for one type. */
 interface PlanCounts {
   /** Cells that can be lines. */
   submittable: number;

@@ -139,7 +139,6 @@ export class ResultJoin {
     else for (const number of part) this.#book.resolve(number, batch.id, outcome);
   }
 
-  /** Finds the number of a batch's address by its key, else -1. */
   async #finderOf(batch: Batch): Promise<(key: string) => number> {
     const group = groupNumber(batch.group);
     if (this.#book.isHandedOver) return findByLines(batch, this.numbersOf(batch));

@@ -14,7 +14,6 @@ import { isOneNumber, sureNumber } from '../addresses/phone/phone-readings.js';
 import { barePhone, numbersIn, phoneDigits } from '../addresses/phone/phone-digits.js';
 import type { VerificationType } from '../../contract/enums.js';
 
-/** The kind of a cell in a list of suppressed addresses. */
 type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
 
 /**
@@ -23,7 +22,6 @@ type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' 
  */
 const kinds = { email: 1, domain: 2, phone: 3, national: 4, written: 5 };
 
-/** Prefixes of a national number within its country. */
 const trunkPrefixes = ['', '0', '8', '1', '06'];
 
 const atSign = 0x40;
@@ -45,7 +43,6 @@ function domainIn(text: string): string | undefined {
   return labels.length > 1 && areLabels && topLabel.test(labels.at(-1) ?? '') ? name : undefined;
 }
 
-/** Whether a cell is the name of a domain, and not an address. */
 export function isDomain(cell: CellText): boolean {
   return typeof cell === 'string' && domainIn(trimCell(cell)) !== undefined;
 }

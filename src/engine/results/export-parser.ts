@@ -76,7 +76,6 @@ class ExportParser {
   readonly #outcomes: OutcomeTable;
   readonly #onRecord: ExportParserOptions['onRecord'];
   readonly #memberName: Buffer;
-  /** Its position in the previous record. */
   #memberAt = 0;
   readonly #isWanted: (address: string) => boolean;
   readonly #expected: ExportParserOptions['expected'];

@@ -11,7 +11,6 @@ import { StagedOutcomes } from './staged-outcomes.js';
 export interface BatchResults {
   /** Numbers of the addresses with a result, each once. */
   readonly numbers: Uint32Array;
-  /** Ids of their outcomes, at the same positions. */
   readonly outcomes: Uint32Array;
 }
 
@@ -19,7 +18,6 @@ export interface BatchResults {
 export interface LineResults {
   /** Positions of the lines with a result, from 0, each once. */
   readonly lines: Uint32Array;
-  /** Ids of their outcomes, at the same positions. */
   readonly outcomes: Uint32Array;
 }
 
@@ -45,7 +43,6 @@ export interface BatchAddresses {
 
 /** The content of an export for one batch, not merged anywhere yet. */
 export interface MatchedExport extends BatchResults {
-  /** Records of the export. */
   readonly records: number;
   /** Records whose keys stand for no address of the batch, or whose own address is another. */
   readonly extra: number;
@@ -260,12 +257,10 @@ class ContestedClaims {
     }
   }
 
-  /** Whether a record may belong to the address or to another. */
   isUndecided(number: number): boolean {
     return this.#exact.has(number) || this.#undecided.has(number);
   }
 
-  /** The outcome of a contested address; undefined where it would be a guess. */
   outcomeOf(number: number): number | undefined {
     if (this.#exact.has(number)) return this.#exact.get(number);
     return this.#undecided.has(number) ? undefined : this.#other.get(number);

@@ -25,7 +25,6 @@ export function qualityOf({ values }: Outcome): string {
   return String(values?.[qualityField] ?? '');
 }
 
-/** Whether an email's record marks a disposable address. */
 export function isDisposable({ values }: Outcome): boolean {
   return values?.[disposableField] === true;
 }
@@ -67,7 +66,6 @@ const recentSlots = 1024;
 /** The three flags identify a record. Others are read leniently: a paid result is not dropped for a missing field. */
 const flags = ['valid', 'wrong', 'unknown'] as const;
 
-/** Whether a value is a record. */
 export function isRecord(record: Readonly<Record<string, unknown>>): boolean {
   return missingFlag(record) === undefined;
 }
@@ -103,7 +101,6 @@ export class OutcomeTable {
     return this.#keys.length;
   }
 
-  /** The id of an outcome without a record. */
   idOf(verification: Exclude<Verification, 'verified'>, reason: string): number {
     const key = JSON.stringify([verification, reason]);
     return this.#ids.get(key) ?? this.#add(key);
@@ -133,7 +130,6 @@ export class OutcomeTable {
     return this.#ids.get(key) ?? this.#add(key);
   }
 
-  /** The id of the same outcome with this origin. */
   withOrigin(id: number, { verifiedAt, source, batchUuid }: Origin): number {
     const key = `${this.keyOf(id)}\n${JSON.stringify([verifiedAt, source, batchUuid])}`;
     return this.#ids.get(key) ?? this.#add(key);

@@ -24,7 +24,6 @@ interface Shape {
   readonly between: readonly DataView[];
   /** For each member its position among an outcome's fields; -1 for others. */
   readonly fields: readonly number[];
-  /** All bytes of `between`. */
   readonly text: string;
 }
 
@@ -35,7 +34,6 @@ interface Shape {
  */
 export class RecordShapes {
   end = 0;
-  /** Whether the latest record's outcome was unknown before. */
   isNew = false;
 
   readonly #type: VerificationType;

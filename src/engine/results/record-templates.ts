@@ -9,7 +9,6 @@ const overheadBytes = 64;
 /** Most records of a bucket: the sender of an export must not decide how long a search takes. */
 const mostAlike = 64;
 
-/** Bytes of an export shown at once. */
 export const pieceBytes = 256 * 1024;
 export const memberWords = 6;
 const mostMembers = 2048;
@@ -179,7 +178,6 @@ export class RecordTemplates {
   }
 }
 
-/** Bytes from `start` to before `end`. */
 interface ByteRange {
   readonly start: number;
   readonly end: number;

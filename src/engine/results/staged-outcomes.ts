@@ -27,7 +27,6 @@ export class StagedOutcomes {
     return -1;
   }
 
-  /** Replaces a staged outcome; `undefined` withdraws it. */
   replace(number: number, outcome: number | undefined): void {
     const place = this.#place(number);
     this.#hasGaps ||= outcome === undefined;
@@ -76,7 +75,6 @@ export class StagedOutcomes {
     this.#greatest = Math.max(this.#greatest, number);
   }
 
-  /** Links the entries since the last search into the slots. */
   #linkAll(): void {
     if (this.#slots.length < this.#numbers.length * 2) {
       this.#slots = new Uint32Array(this.#numbers.length * 2);

@@ -69,7 +69,7 @@ export async function abandonRun(
     const all = [batches, ...earlier.map((before) => before.batches)];
     for (const entry of all.flatMap((known) => [...known.values()])) {
       const { state, name } = entry;
-      for (const lost of entry.unconfirmed ?? []) unconfirmed.add(lost);
+      for (const upload of entry.unconfirmed ?? []) unconfirmed.add(upload);
       if (state.stage === 'uploading' && name !== undefined) unconfirmed.add(name);
       if (exportedToo && state.stage === 'exported') exported.push(uuidKey(state.uuid));
     }

@@ -13,7 +13,6 @@ import type { RunStore } from '../stores/run-store.js';
 import type { Balances } from '../summary/build-summary.js';
 import { type Notice, notice } from '../../platform/text/notices.js';
 
-/** What is sent as one batch. */
 export interface SizedBatch {
   readonly group: { readonly type: VerificationType; readonly country: string };
   readonly addresses: number;
@@ -105,7 +104,6 @@ export interface PreparedType {
   readonly credits: number;
 }
 
-/** Reads the service's facts about batches that are ready. */
 export async function readPreflight(
   service: VerificationService,
   ready: readonly DrivenBatch[],

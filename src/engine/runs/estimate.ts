@@ -218,7 +218,6 @@ class EstimatedList {
   rows = 0;
   /** By type and reason: cells that cannot be sent. */
   readonly #notSubmitted = { email: new Map<string, number>(), phone: new Map<string, number>() };
-  /** By column. */
   readonly #empty: number[];
   readonly #refused: RejectedCells;
   readonly #misspelt: MisspeltDomains;

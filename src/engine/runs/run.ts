@@ -57,8 +57,8 @@ export async function run<From extends SourceInput, Given = unknown>(
   const onProgress = observedProgress(calledBack.watch(options.onProgress));
   const { store, stateDir, waitLockMs } = options;
   const rows = new SharedRows(onProgress);
-  const lost = new AbortController();
-  const signals = options.signal ? [options.signal, lost.signal] : [lost.signal];
+  const outputLost = new AbortController();
+  const signals = [outputLost.signal, ...(options.signal ? [options.signal] : [])];
   const found = await resolve({
     ...options,
     signal: AbortSignal.any(signals),
@@ -92,7 +92,7 @@ export async function run<From extends SourceInput, Given = unknown>(
         waitLockMs,
         signal,
         clock,
-        onLost: (error) => lost.abort(error),
+        onLost: (error) => outputLost.abort(error),
       });
     summary = await observeRun(
       { kind: 'durable', input: found.source.name, output: found.sink.name },

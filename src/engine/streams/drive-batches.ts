@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream';
 import { addCleanUp, cleanUpMs } from '../../client/clean-ups.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import type { Notice, OnNotice } from '../../platform/text/notices.js';
-import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions, checkValue } from '../../platform/check-options.js';
 import { called } from '../../platform/option-kinds.js';
@@ -99,12 +98,7 @@ export class DriveBatches extends PatientDuplex {
       onBatch: this.#calledBack.watch(options.onBatch),
       onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
     };
-    this.#uploads = new StreamUploads({
-      service: options.client,
-      runId: this.#runId,
-      clock: options.clock ?? systemClock,
-      onLeftBehind: this.#options.onLeftBehind,
-    });
+    this.#uploads = new StreamUploads(this.#options, this.#runId);
     this.#drive = new BatchPool(
       {
         service: options.client,

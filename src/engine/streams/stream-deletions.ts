@@ -1,5 +1,4 @@
-import type { VerificationService } from '../../client/client.js';
-import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
+import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/promises.js';
 import { type BatchState, mayHaveLaunched } from '../batches/batch-state.js';
 import { type Batch, batchLabel, uuidKey } from '../batches/batch.js';
@@ -18,19 +17,13 @@ import { deleteBatch, deleteUnwanted, longestCheckMs } from '../batches/uploads/
 import type { SettledParcel } from './parcel.js';
 import type { DriveBatchesOptions } from './stream-options.js';
 
-interface SettledDeletionsOptions {
-  readonly service: VerificationService;
-  readonly clock: Clock;
-  readonly onLeftBehind: ((names: readonly string[]) => void) | undefined;
-  readonly onFailed: (error: Error) => void;
-}
-
 /**
  * Deletes the batches of a stream from the service, each once its results are safe, or it has failed before
  * its launch. The stream names undeleted and doubtful ones at its end.
  */
 export class SettledDeletions {
-  readonly #options: SettledDeletionsOptions;
+  readonly #options: DriveBatchesOptions;
+  readonly #onFailed: (error: Error) => void;
   readonly #stop = new AbortController();
   /** By label: names of launched batches that are not deleted. */
   readonly #names = new Map<string, string>();
@@ -42,8 +35,9 @@ export class SettledDeletions {
   /** A stream that ends well is destroyed after that: the list is read once. */
   #checked: Promise<void> | undefined;
 
-  constructor(options: SettledDeletionsOptions) {
+  constructor(options: DriveBatchesOptions, onFailed: (error: Error) => void) {
     this.#options = options;
+    this.#onFailed = onFailed;
   }
 
   note({ batch, state, name }: BatchProgress): void {
@@ -57,7 +51,7 @@ export class SettledDeletions {
   /** A batch is finished, and its results are stored. */
   settled(parcel: SettledParcel): void {
     const work = this.#delete(parcel)
-      .catch(this.#options.onFailed)
+      .catch(this.#onFailed)
       .finally(() => this.#pending.delete(work));
     this.#pending.add(work);
   }
@@ -71,10 +65,10 @@ export class SettledDeletions {
   async #check(): Promise<void> {
     await Promise.all(this.#pending);
     if (this.#deleted.size === 0) return;
-    const { service, clock, onLeftBehind } = this.#options;
+    const { client, clock = systemClock, onLeftBehind } = this.#options;
     const names = new Set(this.#deleted.values());
     const left = await deleteUnwanted(
-      service,
+      client,
       ({ name }) => names.has(name),
       { signal: this.#stop.signal, clock, deadlineMs: longestCheckMs, timeoutMs: longestCheckMs },
       [],
@@ -85,7 +79,7 @@ export class SettledDeletions {
 
   /** The same for a stream that ends early, within a time; reports the rest, including what is under way. */
   async leave(ms: number): Promise<void> {
-    const { clock, onLeftBehind } = this.#options;
+    const { clock = systemClock, onLeftBehind } = this.#options;
     const work = async (signal: AbortSignal): Promise<void> => orAborted(this.done(), signal);
     const toError = (): Error => new Error('not all was deleted in time');
     await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
@@ -96,12 +90,12 @@ export class SettledDeletions {
   }
 
   async #delete({ batch, batchUuid, ending }: SettledParcel): Promise<void> {
-    const { service, onLeftBehind } = this.#options;
+    const { client, onLeftBehind } = this.#options;
     const label = batchLabel(batch);
     const areResultsSafe = 'results' in ending;
     if (this.#doubtful.delete(label) || batchUuid === undefined) return;
     const { signal } = this.#stop;
-    const end = await deleteBatch(service, batchUuid, { signal }, areResultsSafe).catch(
+    const end = await deleteBatch(client, batchUuid, { signal }, areResultsSafe).catch(
       () => 'left' as const,
     );
     const name = this.#names.get(label);
@@ -112,28 +106,22 @@ export class SettledDeletions {
   }
 }
 
-interface StreamUploadsOptions {
-  readonly service: VerificationService;
-  readonly runId: string;
-  readonly clock: Clock;
-  /** As of `verify()`. */
-  readonly onLeftBehind: DriveBatchesOptions['onLeftBehind'];
-}
-
 interface SentBatch extends LeftBatch {
   readonly sentAs: string;
 }
 
 /** The uploads that a stream has not launched: at its end they are useless, and personal data. */
 export class StreamUploads {
-  readonly #options: StreamUploadsOptions;
+  readonly #options: DriveBatchesOptions;
+  readonly #runId: string;
   /** Batches that may have left useless uploads; no others are remembered. */
   #left: LeftBatch[] = [];
   /** By label: batches in hand of which something was sent. */
   readonly #underWay = new Map<string, SentBatch>();
 
-  constructor(options: StreamUploadsOptions) {
+  constructor(options: DriveBatchesOptions, runId: string) {
     this.#options = options;
+    this.#runId = runId;
   }
 
   get isEmpty(): boolean {
@@ -160,17 +148,17 @@ export class StreamUploads {
 
   /** Deletes what is useless, and reports the rest. */
   async delete(signal: AbortSignal, deadlineMs: number): Promise<void> {
-    const { service, runId, clock } = this.#options;
+    const { client, clock = systemClock } = this.#options;
     const which = { isGivenUp: true, hasSurplus: false };
     const options = { ...which, signal, clock, deadlineMs };
-    this.#report(await deleteOrphans(service, runId, this.#left, options));
+    this.#report(await deleteOrphans(client, this.#runId, this.#left, options));
   }
 
   /** The same where the stream ends early. @param idle resolves when no request is under way */
   async deleteCutOff(deadlineMs: number, idle: () => Promise<unknown>): Promise<void> {
-    const { service, runId, clock } = this.#options;
+    const { client, clock = systemClock } = this.#options;
     const left = (): readonly LeftBatch[] => this.#all();
-    this.#report(await deleteCutOff(service, runId, left, { clock, deadlineMs, idle }));
+    this.#report(await deleteCutOff(client, this.#runId, left, { clock, deadlineMs, idle }));
   }
 
   #all(): readonly LeftBatch[] {
@@ -178,7 +166,7 @@ export class StreamUploads {
   }
 
   #report({ left, unconfirmed }: LeftUploads): void {
-    const names = [...left, ...namesInDoubt(this.#all(), this.#options.runId)];
+    const names = [...left, ...namesInDoubt(this.#all(), this.#runId)];
     this.#left = [];
     if (names.length > 0) this.#options.onLeftBehind?.(names, true);
     if (unconfirmed.length > 0) this.#options.onLeftBehind?.(unconfirmed, false);

@@ -4,7 +4,6 @@ import { addCleanUp, cleanUpMs } from '../../client/clean-ups.js';
 import type { OnNotice } from '../../platform/text/notices.js';
 import { checkHistoryService } from '../plan/result-cache.js';
 import { CalledBack, onAbort } from '../../platform/waiting/promises.js';
-import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import { SettledDeletions } from './stream-deletions.js';
@@ -145,12 +144,8 @@ export class Verify extends PatientDuplex {
       });
     }
     if (options.deleteBatches === true) {
-      this.#deletions = new SettledDeletions({
-        service: options.client,
-        clock: options.clock ?? systemClock,
-        onLeftBehind,
-        onFailed: (error) => this.destroy(error),
-      });
+      const watched = { ...options, onLeftBehind };
+      this.#deletions = new SettledDeletions(watched, (error) => this.destroy(error));
     }
     this.#head = rowsToBatches(plan);
     this.#tail = tail;

@@ -172,7 +172,6 @@ function otherName(text: string, wanted: string): string | undefined {
   return otherNames.get(/^[A-Za-z]{2}$/.test(text.trim()) ? text.trim().toUpperCase() : wanted);
 }
 
-/** By code and by plain name. */
 function readOtherNames(): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const [english, ...others] = languages.map(
@@ -214,7 +213,6 @@ function readNames(): ReadonlyMap<string, CountryCode> {
   return names;
 }
 
-/** Names that follow the two codes. */
 function namesIn(line: string): readonly string[] {
   return line.slice(7).split(' / ');
 }

@@ -264,7 +264,6 @@ export class PlanFamily {
     return test(this.main.possibleLengths) && test(otherwise.possibleLengths);
   }
 
-  /** The plan of a number's country, as libphonenumber finds it. */
   #planOf(national: string): NumberingPlan | undefined {
     if (this.#plans.size < 2) return this.main;
     for (const plan of this.#plans.values()) {

@@ -34,7 +34,6 @@ export function findDigits(text: string): PhoneDigits | undefined {
   return zeroAt > 0 ? { digits, zeroAt } : { digits };
 }
 
-/** Whether a cell is made of the digits and separators of more than one number. */
 export function isSeveralNumbers(text: string): boolean {
   const digits = digitsOf(text);
   if (digits !== undefined) return isSeveral(digits, text);
@@ -64,7 +63,6 @@ function isSeveral(digits: string, text: string): boolean {
   return digits.length >= fewestOfTwo && holdsSeveral(text);
 }
 
-/** Fewest digits of two numbers in one cell. */
 const fewestOfTwo = 9;
 export const digitsOfNumber = 7;
 /** More digits before a slash are a whole number; fewer are an area code (`0641/12345`) or half of one. */
@@ -103,13 +101,11 @@ export function holdsSeveral(text: string): boolean {
   );
 }
 
-/** Whether a part of a cell begins with the zero of an area code. */
 function beginsNumber(part: string, least: number): boolean {
   const digits = digitsIn(part);
   return digits.startsWith('0') && digits.length >= least;
 }
 
-/** Whether an area code occurs twice, each time with a number after it. */
 function repeatsAreaCode(groups: readonly string[]): boolean {
   const [area = ''] = groups;
   const again = groups.indexOf(area, 1);

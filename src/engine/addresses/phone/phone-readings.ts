@@ -39,7 +39,6 @@ export function areSideBySide(
   });
 }
 
-/** Whether a number in E.164 is a valid one, and no longer than any is. */
 export function isOneNumber(number: string): boolean {
   return number.length <= longestNumber && isValid(number);
 }
@@ -146,7 +145,6 @@ function callingCodeOf(head: string, plan: NumberingPlan | undefined): string | 
   return isSure && familyOf(code)?.callingCode === code ? code : undefined;
 }
 
-/** Reads digits that begin with a calling code. */
 function international(digits: string): readonly string[] {
   const family = familyOf(digits);
   if (!family) return none;

@@ -117,7 +117,6 @@ function takeUnlaunched(
   return { stage: 'planned', attempt: newest + 1, fresh: state.fresh, uploads: 0 };
 }
 
-/** Whether a uuid, in any spelling, is a batch's. */
 export function isOf(state: BatchState, uuid: string): boolean {
   return 'uuid' in state && state.uuid !== undefined && uuidKey(state.uuid) === uuidKey(uuid);
 }
@@ -172,7 +171,6 @@ export class RunUploads {
       .map(([id]) => id);
   }
 
-  /** Uploads of a batch or a part, as a whole. */
   of(batch: BatchLines): readonly BatchUpload[] {
     const label = batchLabel(batch);
     return this.#ofNumber(batch.id).filter((upload) => uploadLabel(upload) === label);

@@ -16,7 +16,6 @@ import {
 } from './delete-uploads.js';
 import type { ListOptions } from './list-uploads.js';
 
-/** A batch that was let go, and its state. */
 export interface LeftBatch {
   readonly batch: Batch;
   readonly state: BatchState;

@@ -146,7 +146,6 @@ export class OneAccount {
   readonly #salt: string;
   /** The run's account; the first that is seen where none is given. */
   #fingerprint: string | undefined;
-  /** Uuids of unfinished batches. */
   readonly #uuids: () => Iterable<string>;
   readonly #signal: AbortSignal;
   #comparing: Promise<void> | undefined;

@@ -70,7 +70,6 @@ export class MemberScanner {
     this.#levels = new Uint8Array(maxDepth);
   }
 
-  /** Whether a member of the outermost object has just ended. */
   get isBehindMember(): boolean {
     return this.#depth === 1 && this.#state === 'behindValue';
   }

@@ -80,7 +80,6 @@ export class RunBatches {
     this.#changed.add(batch);
   }
 
-  /** Its parts replace it. */
   #drop(batch: Batch): void {
     this.#all.delete(batchLabel(batch));
     this.#changed.add(batch);
@@ -156,7 +155,6 @@ export class RunBatches {
     return claimed.filter((batch) => this.has(batch) && this.isHeld(batch));
   }
 
-  /** Applies what another process has recorded of a batch. */
   async applyRemote(batch: Batch): Promise<void> {
     const { store, reconciliation } = this.#options;
     const entry = entryOf(store.state, batch);

@@ -42,7 +42,6 @@ export class RunDriver {
   readonly #settling: BatchSettling;
   readonly #shared: WorkerLoop;
   readonly #deletions: RunDeletions;
-  /** Whether batches are left once the service verifies them. */
   #leavesLaunched = false;
 
   constructor(options: DriveRunOptions) {
@@ -178,7 +177,6 @@ export class RunDriver {
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
     reconciliation.reportChanges(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
-    /** Whose launch the service refused. */
     const refused: string[] = [];
     for (const driven of this.#batches.log.batches()) {
       const { state } = driven;

@@ -7,7 +7,6 @@ import type { BatchResults } from '../../results/match-export.js';
 import type { DriveRunOptions } from './run-batches.js';
 import type { RunClaim } from '../../stores/run-store.js';
 
-/** Settles batches from exports, or from stored results. */
 export class BatchSettling {
   readonly #options: DriveRunOptions;
   /** By label: stored results whose addresses are not settled yet. */

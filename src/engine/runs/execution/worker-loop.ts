@@ -51,7 +51,6 @@ export class WorkerLoop {
     options.store.others.onStop(() => this.#applyStop());
   }
 
-  /** Most batches that this process may still claim. */
   get claimable(): number {
     return this.#waitedFor.size;
   }
@@ -145,7 +144,6 @@ export class WorkerLoop {
     return false;
   }
 
-  /** Whether no process has anything left to drive. */
   get #isEnded(): boolean {
     return this.#options.store.others.haveEndedRun;
   }
@@ -259,7 +257,6 @@ export class WorkerLoop {
     return undefined;
   }
 
-  /** Waits until there may be room, or others have changed something. */
   async #nextChange(): Promise<void> {
     const { store, run, drive } = this.#options;
     const over = new AbortController();

@@ -121,7 +121,6 @@ type Opens = (hasHeader: boolean) => Promise<Source>;
 
 interface ListFigures {
   readonly name: string;
-  /** Suppressed cells. */
   readonly found: number;
   /** Those that are numbers without a calling code and without a country. */
   readonly withoutCountry: number;
@@ -210,7 +209,6 @@ function isEntry(cell: CellText): boolean {
 }
 
 interface ListColumns {
-  /** Of its addresses and domains. */
   readonly positions: readonly number[];
   /** Of the column that says whose numbers they are, row by row. */
   readonly country?: number | undefined;

@@ -43,7 +43,6 @@ export function sinkOf(option: string, given: SinkInput): Sink {
   }
 }
 
-/** The state's folder by default: beside the output. */
 export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string> {
   // A direct output, such as a pipe, has no place beside it.
   if (isLocationName(given) && (await sink.mayBeginEarly?.()) === true) {

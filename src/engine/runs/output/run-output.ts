@@ -18,7 +18,6 @@ interface RunOutputOptions {
   readonly run: ResolvedRun;
   readonly runId: string;
   readonly plannedInput: PlannedInput;
-  /** Called and awaited right before the output is put in place. */
   readonly confirm?: () => Promise<void>;
 }
 

@@ -65,7 +65,6 @@ const shape: OptionShape<SplitSinkOptions> = {
   },
 };
 
-/** Cells before those of the record. */
 const cellsBefore = 2;
 const reasonCell = 1;
 const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
@@ -221,7 +220,6 @@ function verdictsByColumn(
 type CellFate = 'valid' | 'kept' | 'refused' | 'poor';
 type KeepTest = (outcome: number, column: number) => CellFate;
 
-/** Computed once for each outcome. */
 function createKeepTest(
   quality: KeepRule['quality'],
   byColumn: readonly (readonly Verdict[] | undefined)[],
@@ -245,7 +243,6 @@ function createKeepTest(
   return (outcome, column) => known.of(column, outcome);
 }
 
-/** The verdict of a cell by the values of all its columns. */
 export function verdictOfCells(cells: readonly OutputCell[]): Verdict {
   const flags = cells.slice(cellsBefore, cellsBefore + 3);
   return verdictOf({ values: flags.map((cell) => cell === true) });

@@ -36,7 +36,6 @@ interface WriteOutputOptions extends SinkOptions {
   readonly nextSettled?: () => Promise<void>;
   /** Resolves when the output may appear. @default once it is written */
   readonly allSettled?: () => Promise<void>;
-  /** Called and awaited right before the output is put in place. */
   readonly confirm?: (() => Promise<void>) | undefined;
   readonly onRows: (rows: number) => void;
 }

@@ -141,7 +141,6 @@ export function paidNumbers({ batches }: JournaledBatches): ReadonlySet<number> 
   return new Set(paid.map(({ batch }) => batch));
 }
 
-/** A batch or part of an earlier run, with its state. */
 interface EarlierBatch {
   readonly batch: Batch;
   readonly entry: BatchEntry | PartEntry;

@@ -4,7 +4,6 @@ import { type FileSystem, readFileBytes, move } from '../../../platform/files/fi
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 
-/** A source that can be read as often as asked. */
 export interface BufferedSource {
   readonly source: Source;
   /** The new rows replace those on disk. */

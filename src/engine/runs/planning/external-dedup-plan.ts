@@ -39,7 +39,6 @@ export class ExternalDedupPlan {
     this.#partitions = new ExternalDedup({ storage, known: plan.book.size });
   }
 
-  /** Switches the plan to numbering by partitions. */
   static async begin(place: Place, plan: Plan): Promise<ExternalDedupPlan> {
     const { files, scratch } = place;
     await onDisk(`write ${scratch.partitionsPath}`, async () => {

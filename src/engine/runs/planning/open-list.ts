@@ -156,7 +156,6 @@ export async function closeReading(reading: SourceReading): Promise<void> {
   await reading.chunks[Symbol.asyncIterator]().return?.();
 }
 
-/** Outcomes with each form of output. */
 function sampleOutcomes(type: VerificationType): readonly Outcome[] {
   const without = { values: undefined, type: undefined };
   const origin = { source: 'service', batchUuid: sampleUuid, verifiedAt: sampleTime } as const;
