@@ -85,10 +85,10 @@ const cases: readonly [string, () => unknown, RegExp][] = [
   ['StreamPlan', () => new StreamPlan(any({ maxWaitMs: NaN })), /\bmaxWaitMs.*0.*NaN/],
   ['StreamPlan', () => new StreamPlan(any({ client: 1 })), /\bclient.*driveBatches.*1/],
   ['driveBatches', () => driveBatches(any({ client: {} })), /\bclient/],
-  ['verify', () => verify(any({ client: Promise.resolve(client) })), /\bawait it first$/],
+  ['verify', () => verify(any({ client: Promise.resolve(client) })), /^client\b/],
   ['run', async () => run(any({ client: double })), /\bkeyFingerprint\(\)/],
-  ['Client', () => new Client(any(double)), /\bthe option client\b/],
-  ['Client', () => new Client(any({ baseUrl, requests: [] })), /\{ baseUrl, apiKey \}/],
+  ['Client', () => new Client(any(double)), /\buploadBatch\(\)/],
+  ['Client', () => new Client(any({ baseUrl, requests: [] })), /"requests"/],
   ['driveBatches', () => driveBatches(any({ onBatch: true })), /\bonBatch/],
   [
     'verify',
@@ -203,7 +203,7 @@ const cases: readonly [string, () => unknown, RegExp][] = [
   [
     'mergeExports',
     () => mergeExports([], ['{"a@b.example":{}}'], { email: ['email'] }),
-    /^(?!.*@).*\bexports.*Buffer\.from/,
+    /^exports\b[^@]*$/,
   ],
   [
     'mergeExports',

@@ -96,7 +96,6 @@ describe('forms of CSV', () => {
     const ended = await runInProcess(['verify', input, ...args], { cwd: folder });
     expect(ended.code).toBe(0);
     expect(codedOf(ended, 'not_utf8')).toMatchObject([{ severity: 'warning', cells: 1 }]);
-    expect(ended.stderr).toContain('not UTF-8');
     const output = await readFile(file);
     expectCellsKept(list, output);
     expect(csvCells(output).map((row) => row.slice(2, 4))).toEqual([

@@ -149,13 +149,13 @@ describe('the ends of a run, named by paths and URLs', () => {
       'a database without a query',
       { source: 'postgres://ada:secret@db.example/lists' },
       { option: 'source', fault: 'missing' },
-      /\bsluice\/postgres\b/,
+      /^(?!.*secret).*\bpostgres\b/,
     ],
     [
       'a database without a table',
       { sink: 'mysql://ada:secret@db.example/lists' },
       { option: 'sink', fault: 'missing' },
-      /\bsluice\/mysql\b/,
+      /^(?!.*secret).*\bmysql\b/,
     ],
     [
       'a web address to write to',
@@ -193,7 +193,7 @@ describe('the ends of a run, named by paths and URLs', () => {
       'a suspect that is a database',
       { maxUnknown: { percent: 1, suspect: 'duckdb:x.db' } },
       { option: 'maxUnknown.suspect', fault: 'missing' },
-      /\bsluice\/duckdb\b/,
+      /\bduckdb\b/,
     ],
   ])('refuses %s, and names the option', async (_, changes, fields, names) => {
     await writeFile(at('a.csv'), list);

@@ -41,11 +41,11 @@ describe('sluice verify with a store in PostgreSQL', () => {
     });
     expect(await readFile(join(place.cwd, 'out.csv'))).toEqual(output);
 
-    const again = await work().ended;
+    const again = await work('--json-log').ended;
     expect(again).toMatchObject({ code: 0 });
-    expect(again.stderr).toContain('has already finished: nothing was read, sent or written');
-    expect(again.stderr).toMatch(/^sluice: that run wrote /m);
-    expect(again.stderr).not.toMatch(/^sluice: wrote /m);
+    const log = { events: parseLog(again.stderr) };
+    expect(eventsOf(log, 'already_finished')).toHaveLength(1);
+    expect(eventsOf(log, 'finished')).toMatchObject([{ already_finished: true }]);
     const status = await place.call('status', ...inStore, '--run', place.run);
     expect(status.stdout.toString()).toMatch(
       new RegExp(`^batches +${addresses / 5} \\(all at their end\\)$`, 'm'),
@@ -90,14 +90,15 @@ describe('sluice verify with a store in PostgreSQL', () => {
 
   it('goes on at once where a process was asked to end', async () => {
     const { letGo } = await place.hold();
-    const asked = work('--lease', '600');
+    const asked = work('--lease', '600', '--json-log');
     await asked.printed(isLaunched);
     asked.child.kill('SIGTERM');
     letGo();
     const { code, stderr } = await asked.ended;
     expect({ code, stderr }).toMatchObject({ code: 143 });
-    expect(stderr).toMatch(/so far: \d+ of \d+ batches done/);
-    expect(stderr).toContain('run the same command again: it goes on');
+    const log = { events: parseLog(stderr) };
+    expect(eventsOf(log, 'so_far')).toMatchObject([{ batches: 12, email_credits: 5 }]);
+    expect(eventsOf(log, 'resumable')).toHaveLength(1);
     expect(stderr).not.toContain(new URL(inject('postgresUrl')).password);
     expect(await work().ended).toMatchObject({ code: 0 });
     await place.expectPaidOnce();
@@ -219,21 +220,23 @@ describe('sluice verify with a store in PostgreSQL', () => {
   it('refuses with 2 what a shared run cannot do, and sends nothing', async () => {
     const toFile = ['-o', 'out.csv'];
     const refused: readonly (readonly [readonly string[], string])[] = [
-      [[...toFile, ...inStore, '--run', ' '], 'name of a run'],
-      [[...toFile, ...inStore], '--run <name>'],
-      [[...toFile, '--run', 'x'], '--store <url>'],
-      [[...toFile, '--store', 'mysql://u@h/d', '--run', 'x'], 'PostgreSQL'],
-      [[...toFile, ...inStore, '--run', 'x', '--fresh'], '--fresh does not work with --store'],
-      [[...toFile, ...inStore, '--run', 'x', '--lease', '1'], 'at least 3 seconds'],
-      [['-o', '-', ...inStore, '--run', 'x'], 'the output is a file,'],
+      [[...toFile, ...inStore, '--run', ' '], '--run'],
+      [[...toFile, ...inStore], '--run'],
+      [[...toFile, '--run', 'x'], '--run'],
+      [[...toFile, '--store', 'mysql://u@h/d', '--run', 'x'], '--store'],
+      [[...toFile, ...inStore, '--run', 'x', '--fresh'], '--fresh'],
+      [[...toFile, ...inStore, '--run', 'x', '--lease', '1'], '--lease'],
+      [['-o', '-', ...inStore, '--run', 'x'], '--output'],
     ];
-    const ends: Ended[] = [];
-    for (const [args] of refused) ends.push(await place.call(...job, ...args));
-    for (const [index, { code, stderr }] of ends.entries()) {
-      expect({ code, stderr }).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(refused[index]?.[1] ?? '') as string,
-      });
+    const ends: [Ended, string][] = [];
+    for (const [args, option] of refused) {
+      ends.push([await place.call(...job, ...args, '--json-log'), option]);
+    }
+    for (const [{ code, stderr }, option] of ends) {
+      expect(code).toBe(2);
+      expect
+        .soft(eventsOf({ events: parseLog(stderr) }, 'error'))
+        .toMatchObject([{ code: 'invalid_option', option }]);
     }
     expect(await place.charges()).toEqual([]);
   });
