@@ -37,13 +37,13 @@ function patienceOptionsOf(giveUpAfterSeconds: number) {
   return defineOptions([
     {
       name: 'timeout',
-      type: duration(),
+      type: duration,
       library: 'timeoutMs',
       help: 'Longest silence of one request, in seconds (default: 30).',
     },
     {
       name: 'give-up-after',
-      type: patience(),
+      type: patience,
       library: 'giveUpAfterMs',
       help: `How long the service may be unreachable or failing before exit 7, in seconds (default: ${giveUpAfterSeconds}); a silence counts once --timeout has ended it.`,
     },

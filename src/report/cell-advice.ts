@@ -27,10 +27,10 @@ export function adviceOnCells(summary: Summary, options: AdviceOptions): readonl
   const refused = (reason: string): number =>
     summary.columns.reduce((sum, { reasons }) => sum + (reasons[reason] ?? 0), 0);
   return [
-    ...summary.columns.flatMap(({ name, reasons }) =>
-      missingDigitsAdvice(reasons['scientific_notation'] ?? 0, name),
+    ...summary.columns.flatMap(({ name: column, reasons: { scientific_notation: cells = 0 } }) =>
+      cellAdvice(cells, 'missing_digits', { column, cells }),
     ),
-    ...noTextAdvice(refused('invalid_encoding'), summary.input),
+    ...noTextAdvice(refused, summary),
     ...countryAdvice(summary),
     ...summary.columns.flatMap(formsAdvice),
     ...summary.columns.flatMap(suggestedAdvice),
@@ -51,9 +51,10 @@ export function adviceOnEstimate(estimate: Estimate): readonly Advice[] {
   const refused = (reason: string): number =>
     [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
   const phones = columns.filter(({ type }) => type === 'phone').map(({ name }) => name);
+  const cut = { column: phones.join(', '), cells: refused('scientific_notation') };
   const inTheList = [
-    ...missingDigitsAdvice(refused('scientific_notation'), phones.join(', ')),
-    ...(hasEncoding(input) ? [] : noTextAdvice(refused('invalid_encoding'), input)),
+    ...cellAdvice(cut.cells, 'missing_digits', cut),
+    ...(hasEncoding(input) ? [] : noTextAdvice(refused, estimate)),
     ...columns.flatMap(formsAdvice),
     ...columns.flatMap(suggestedAdvice),
     ...misspeltAdvice(estimate),
@@ -137,11 +138,11 @@ function ofService(advice: readonly CellAdvice[]): readonly CellAdvice[] {
   return advice.map((each) => ({ ...each, isOfService: true }));
 }
 
-function missingDigitsAdvice(cells: number, column: string): readonly CellAdvice[] {
-  return cellAdvice(cells, 'missing_digits', { column, cells });
-}
-
-function noTextAdvice(cells: number, input: string): readonly CellAdvice[] {
+function noTextAdvice(
+  refused: (reason: string) => number,
+  { input }: Summary | Estimate,
+): readonly CellAdvice[] {
+  const cells = refused('invalid_encoding');
   return cellAdvice(cells, 'no_text', { input, cells });
 }
 

@@ -1,30 +1,20 @@
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
-import { chooseTarget, type Target } from '../connect.js';
+import { chooseTarget, type Target, targetOptions } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
-import { duration, path, text } from '../options/option-types.js';
+import { duration } from '../options/option-types.js';
 import { noArguments } from '../options/parse-command-line.js';
-import { jsonText, print } from '../terminal/print.js';
+import { jsonOption, jsonText, print } from '../terminal/print.js';
 
 const conformanceOptions = defineOptions([
-  {
-    name: 'base-url',
-    type: text('<url>'),
-    help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
-  },
-  {
-    name: 'api-key-file',
-    type: path('<path>'),
-    help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
-  },
-  { name: 'local', help: 'Use the local service in this process on purpose.' },
+  ...targetOptions,
   { name: 'spend', help: 'Check also what costs credits: at most 10 email, 2 phone credits.' },
   {
     name: 'patience',
-    type: duration(),
+    type: duration,
     library: 'patienceMs',
     help: 'How long a batch may take from one state to the next, in seconds (default: 600).',
   },
-  { name: 'json', help: 'Print the report as JSON.' },
+  jsonOption,
 ]);
 
 export const conformanceCommand = defineCommand({

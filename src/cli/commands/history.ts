@@ -10,12 +10,14 @@ import { counted, describeCredits, grouped, moment } from '../../platform/text/s
 import { resolvePath, standard } from '../endpoints/locations.js';
 import { textTable } from '../terminal/text-table.js';
 
+const actions = ['stats', 'prune', 'export', 'forget'] as const;
+
 export const historyCommand = defineCommand({
   name: 'history',
   usage: 'stats|prune|export|forget <file> [<address>…]',
   summary:
     'Look into a history (stats), drop what is too old (prune), print its results (export), forget addresses (forget).',
-  words: ['stats', 'prune', 'export', 'forget'],
+  words: actions,
   options: [
     { ...maxAgeOption, help: 'prune, stats: how old a result may be, as for sluice verify.' },
     waitLockOption,
@@ -29,8 +31,6 @@ export const historyCommand = defineCommand({
   ],
   run: onHistory,
 });
-
-const actions = ['stats', 'prune', 'export', 'forget'] as const;
 
 async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>): Promise<number> {
   const { positionals, options, signal, cwd } = input;

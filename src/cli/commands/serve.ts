@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Account, FaultPlan, Service, ServiceOptions } from '../../service/index.js';
 import { systemErrorCode } from '../../platform/text/system-errors.js';
 import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
@@ -21,7 +22,7 @@ import { engineOf, engineOptions } from '../options/engine-options.js';
 const serverOptions = defineOptions([
   {
     name: 'port',
-    type: whole('<n>', { max: 65_535 }),
+    type: whole(65_535),
     help: 'Port; 0 takes a free one (default: 8080).',
   },
   { name: 'host', type: text('<address>'), help: 'Address to listen on (default: 127.0.0.1).' },
@@ -35,8 +36,8 @@ const serverOptions = defineOptions([
 
 const creditOptions = defineOptions(
   [
-    { name: 'email-credits', type: amount(), help: 'Email credits (default: 1000000).' },
-    { name: 'phone-credits', type: amount(), help: 'Phone credits (default: 1000000).' },
+    { name: 'email-credits', type: amount, help: 'Email credits (default: 1000000).' },
+    { name: 'phone-credits', type: amount, help: 'Phone credits (default: 1000000).' },
   ],
   {
     rules: [
@@ -51,13 +52,13 @@ const creditOptions = defineOptions(
 const limitOptions = defineOptions([
   {
     name: 'parse-delay',
-    type: delay(),
+    type: delay,
     library: 'parseDelayMs',
     help: 'Shortest time to parse a batch (default: 0).',
   },
   {
     name: 'verify-delay',
-    type: delay(),
+    type: delay,
     library: 'verifyDelayMs',
     help: 'Shortest time to verify a batch (default: 0).',
   },
@@ -140,7 +141,7 @@ async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<
   try {
     if (accountsFile !== undefined) stopRereading = rereadOnHangUp(service, accountsFile, input);
     await print(`${service.baseUrl}\n`, stdout);
-    await aborted(signal);
+    if (!signal.aborted) await once(signal, 'abort');
   } finally {
     stopRereading();
     await service.close();
@@ -214,11 +215,4 @@ async function readFaults(file: string | undefined): Promise<FaultPlan | undefin
   const json = await readOptionFile(file, 'fault plan');
   const { parseFaultPlan } = await import('../../service/index.js');
   return parseFaultPlan(json);
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true });
-  });
 }

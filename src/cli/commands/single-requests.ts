@@ -1,6 +1,5 @@
 import {
   defaultUnitRequest,
-  verificationTypes,
   type UnitAnswer,
   type UnitRequest,
   type VerificationType,
@@ -17,8 +16,7 @@ import {
 } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
 import { fieldsText, textTable } from '../terminal/text-table.js';
-import { countryOption, findCountry, readType } from '../options/batch-options.js';
-import { choice } from '../options/option-types.js';
+import { countryOption, findCountry, readType, typeOption } from '../options/batch-options.js';
 import { noArguments, onlyArgument } from '../options/parse-command-line.js';
 import {
   askPaid,
@@ -53,8 +51,7 @@ async function showCredits(input: CommandInput<ServiceOption | 'json'>): Promise
 
 const checkOptions = defineOptions([
   {
-    name: 'type',
-    type: choice('<type>', verificationTypes),
+    ...typeOption,
     help: 'email or phone, asked whatever its form (default: an address with an @ is an email; what cannot be an address is refused).',
   },
   { ...countryOption, help: 'Target country, such as US; phones need it.' },

@@ -10,7 +10,7 @@ import { unlessStopped } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { text, choice } from '../options/option-types.js';
 import { onlyPath } from '../options/parse-command-line.js';
-import { storeUrlOf } from '../options/store-options.js';
+import { storeOption, storeUrlOf } from '../options/store-options.js';
 import { message } from '../messages/catalogue.js';
 import { print } from '../terminal/print.js';
 
@@ -19,14 +19,7 @@ export const storeCommand = defineCommand({
   usage: 'create (--store <url> | --print)',
   summary: 'Create what --store needs in a database, or print the SQL for it.',
   words: ['create'],
-  options: [
-    {
-      name: 'store',
-      type: text('<url>'),
-      help: 'The PostgreSQL database; env:NAME takes the URL from the environment.',
-    },
-    { name: 'print', help: 'Print the SQL, and connect to nothing.' },
-  ],
+  options: [storeOption, { name: 'print', help: 'Print the SQL, and connect to nothing.' }],
   examples: [
     'sluice store create --store env:SLUICE_STORE',
     'sluice store create --print > store.sql',

@@ -86,7 +86,7 @@ const networkOptions = defineOptions(
     },
     {
       name: 'reply-timeout',
-      type: duration(),
+      type: duration,
       library: 'replyTimeoutMs',
       help: 'How long to wait for a reply of an exchanger, in seconds (default: 30).',
     },

@@ -79,7 +79,7 @@ export const keepOptions = defineOptions([
   },
   {
     name: 'max-unknown',
-    type: percent(),
+    type: percent,
     rules: [notInParts, needsState],
     help: 'If more than this share of the verdicts is unknown: write <output>.suspect instead, exit 8.',
   },

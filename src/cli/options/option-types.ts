@@ -113,40 +113,32 @@ export function count(shown = '<n>', { max = Infinity } = {}): OptionType<number
 }
 
 /** A whole number of 0 or more. */
-export function whole(shown = '<n>', { max = Number.MAX_SAFE_INTEGER } = {}): OptionType<number> {
+export function whole(max = Number.MAX_SAFE_INTEGER): OptionType<number> {
   const takes =
     max === Number.MAX_SAFE_INTEGER
       ? 'must be a whole number of 0 or more'
       : `must be from 0 to ${max}`;
-  return typeOf(shown, takes, (given) => {
+  return typeOf('<n>', takes, (given) => {
     const value = Number(given);
     return /^\d+$/.test(given) && value <= max ? value : undefined;
   });
 }
 
-export function percent(): OptionType<number> {
-  return textType(aPercent) as OptionType<number>;
-}
+export const percent = textType(aPercent) as OptionType<number>;
 
-export function amount(shown = '<n>'): OptionType<number> {
-  return textType(anAmount, { shown }) as OptionType<number>;
-}
+export const amount = textType(anAmount, { shown: '<n>' }) as OptionType<number>;
 
 const secondMs = 1000;
 
 /** A time of 0 or more, in seconds. @returns whole milliseconds */
-export function patience(shown = '<s>'): OptionType<number> {
-  return textType(anAmount, { shown, unit: secondMs }) as OptionType<number>;
-}
+export const patience = textType(anAmount, { shown: '<s>', unit: secondMs }) as OptionType<number>;
 
 /** A time above 0, in seconds. @returns whole milliseconds */
-export function duration(shown = '<s>'): OptionType<number> {
-  return typeOf(shown, 'must be a number above 0', (given) => {
-    const value = Number(given);
-    const isRight = /^\d+(\.\d+)?$/.test(given) && Number.isFinite(value) && value > 0;
-    return isRight ? msOf(value, secondMs) : undefined;
-  });
-}
+export const duration = typeOf('<s>', 'must be a number above 0', (given) => {
+  const value = Number(given);
+  const isRight = /^\d+(\.\d+)?$/.test(given) && Number.isFinite(value) && value > 0;
+  return isRight ? msOf(value, secondMs) : undefined;
+});
 
 /** A value above 0 stays above 0 when rounded. */
 function msOf(value: number, unitMs: number): number {
@@ -156,11 +148,11 @@ function msOf(value: number, unitMs: number): number {
 const mostTimerMs = 2 ** 31 - 1;
 
 /** Milliseconds within the range of a timer. */
-export function delay(shown = '<ms>'): OptionType<number> {
-  return typeOf(shown, `must be a whole number of milliseconds, at most ${mostTimerMs}`, (given) =>
-    /^\d+$/.test(given) && Number(given) <= mostTimerMs ? Number(given) : undefined,
-  );
-}
+export const delay = typeOf(
+  '<ms>',
+  `must be a whole number of milliseconds, at most ${mostTimerMs}`,
+  (given) => (/^\d+$/.test(given) && Number(given) <= mostTimerMs ? Number(given) : undefined),
+);
 
 const unitBytes = new Map([
   ['B', 1],
@@ -172,13 +164,11 @@ const unitBytes = new Map([
   ['GIB', 2 ** 30],
 ]);
 
-export function size(shown = '<size>'): OptionType<number> {
-  return typeOf(shown, 'takes a size such as 256MB or 1GiB', (given) => {
-    const [, most, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(given) ?? [];
-    const bytes = Math.round(Number(most) * (unitBytes.get(unit.toUpperCase()) ?? NaN));
-    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
-  });
-}
+export const size = typeOf('<size>', 'takes a size such as 256MB or 1GiB', (given) => {
+  const [, most, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(given) ?? [];
+  const bytes = Math.round(Number(most) * (unitBytes.get(unit.toUpperCase()) ?? NaN));
+  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
+});
 
 export function target<Id extends number>(table: Readonly<Record<Id, string>>): OptionType<Id> {
   const takes = `takes an id from 1 to ${Object.keys(table).length} or its name`;

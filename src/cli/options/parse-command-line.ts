@@ -57,6 +57,19 @@ export function parseCommandLine(
   return { positionals, options: new ParsedOptions(values), valuesWithMore };
 }
 
+/** What other programs call options of `verify`. */
+const othersNames = [
+  {
+    named: /^(?:de-?dup[\w-]*|no-dup\w*|distinct)$/,
+    meant:
+      '--unique? It writes the first row of each address; a duplicate is paid for once in any case',
+  },
+  {
+    named: /^(?:exclude|block-?list|black-?list|unsub\w*|dnc|do-not-\w+)/,
+    meant: '--suppress <list>, for addresses and domains that are never sent?',
+  },
+];
+
 function unknownOption(
   { name: command }: Command,
   { name, rawName }: OptionToken,
@@ -64,20 +77,12 @@ function unknownOption(
   called: Called,
 ): ConfigurationError {
   const names = definitions.map((definition) => definition.name);
-  if (command === 'verify' && /^(?:de-?dup[\w-]*|no-dup\w*|distinct)$/.test(name)) {
-    throw new ConfigurationError(
-      `verify has no option ${rawName}; did you mean --unique? It writes the first row of each address; a duplicate is paid for once in any case`,
-      { option: rawName },
-    );
-  }
-  if (
-    command === 'verify' &&
-    /^(?:exclude|block-?list|black-?list|unsub\w*|dnc|do-not-\w+)/.test(name)
-  ) {
-    throw new ConfigurationError(
-      `verify has no option ${rawName}; did you mean --suppress <list>, for addresses and domains that are never sent?`,
-      { option: rawName },
-    );
+  const other =
+    command === 'verify' ? othersNames.find(({ named }) => named.test(name)) : undefined;
+  if (other) {
+    throw new ConfigurationError(`verify has no option ${rawName}; did you mean ${other.meant}`, {
+      option: rawName,
+    });
   }
   const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
   return new ConfigurationError(

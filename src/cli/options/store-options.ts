@@ -30,12 +30,14 @@ const needsStore = needs(
   (name) => `--${name} goes with --store <url>, where processes share a run`,
 );
 
+export const storeOption = {
+  name: 'store',
+  type: text('<url>'),
+  help: 'PostgreSQL database in which many processes share a run; env:NAME takes the URL from the environment.',
+} as const satisfies OptionDefinition;
+
 export const sharedRunOptions = defineOptions([
-  {
-    name: 'store',
-    type: text('<url>'),
-    help: 'PostgreSQL database in which many processes share a run; env:NAME takes the URL from the environment.',
-  },
+  storeOption,
   {
     name: 'run',
     type: text('<name>'),
@@ -48,14 +50,14 @@ export const storeOptions = defineOptions([
   ...sharedRunOptions,
   {
     name: 'lease',
-    type: duration(),
+    type: duration,
     library: 'leaseMs',
     rules: [needsStore],
     help: 'How long a process may give no sign of life before others take over its batches, in seconds (default: 30).',
   },
   {
     name: 'copy-limit',
-    type: size(),
+    type: size,
     library: 'copyLimitBytes',
     rules: [needsStore],
     help: 'Largest copy in the store of an input that other processes cannot read alike, such as a query (default: 4GB).',
@@ -146,7 +148,7 @@ export const maxAgeOption = {
 
 export const waitLockOption = {
   name: 'wait-lock',
-  type: patience(),
+  type: patience,
   library: 'waitLockMs',
   help: 'How long to wait for another process on the same state directory, output or history, in seconds (default: 0).',
 } as const satisfies OptionDefinition;

@@ -181,7 +181,7 @@ export const verifyOptions = [
       },
       {
         name: 'part-size',
-        type: size(),
+        type: size,
         library: 'partBytes',
         rules: [forFileOutput],
         help: 'Write a folder of parts of about that size (256MB) with a manifest: gzip CSV, or --output-format.',
