@@ -1,11 +1,8 @@
 import type { RunStatus } from '../engine/stores/run-status.js';
 import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/summary/summary.js';
-import type { Sink } from '../lists/rows/sink.js';
-import { withMembers } from '../lists/rows/guarded-ends.js';
 import { adviceOf, dutiesOf, isNotFinished } from './advice.js';
 import { adviceOnEstimate } from './cell-advice.js';
 import type { AdviceOptions } from './report-options.js';
-import { ListFigures } from './page/list-figures.js';
 import type { Advice } from './sentences/advice-catalogue.js';
 import {
   type Condition,
@@ -149,21 +146,4 @@ function conditionOf(
   if (reason === 'processes_lost') return 'processes_looked_at';
   if (reason === 'store_restored') return null;
   return lackingOf(reason, status) ?? conditions.get(exitCode) ?? null;
-}
-
-/** The same sink, with its rows counted. */
-export function watchSink(sink: Sink, onFigures: (figures: ListFigures) => unknown): Sink {
-  return withMembers(sink, {
-    async open(opening) {
-      const figures = new ListFigures(opening);
-      const writing = await sink.open(opening);
-      onFigures(figures);
-      return withMembers(writing, {
-        async write(rows) {
-          figures.add(rows);
-          await writing.write(rows);
-        },
-      });
-    },
-  });
 }

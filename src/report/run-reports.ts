@@ -1,5 +1,6 @@
 import { checkOptions } from '../platform/check-options.js';
 import { type FilePermissions, exists } from '../platform/files/file-system.js';
+import { withMembers } from '../lists/rows/guarded-ends.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/read-status.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
@@ -20,8 +21,8 @@ import {
   type StoppedOptions,
   type TakeJson,
 } from './report-options.js';
-import type { ListFigures } from './page/list-figures.js';
-import { adviceOn, endOf, nextAfter, watchSink } from './run-end.js';
+import { ListFigures } from './page/list-figures.js';
+import { adviceOn, endOf, nextAfter } from './run-end.js';
 import type { Advice } from './sentences/advice-catalogue.js';
 
 interface StoppedReports {
@@ -105,7 +106,20 @@ export class RunReports {
 
   /** The same sink, with its rows counted for the report. */
   watch(sink: Sink): Sink {
-    return this.#report ? watchSink(sink, (figures) => (this.#figures = figures)) : sink;
+    if (!this.#report) return sink;
+    return withMembers(sink, {
+      open: async (opening) => {
+        const figures = new ListFigures(opening);
+        const writing = await sink.open(opening);
+        this.#figures = figures;
+        return withMembers(writing, {
+          async write(rows) {
+            figures.add(rows);
+            await writing.write(rows);
+          },
+        });
+      },
+    });
   }
 
   /** Removes those of an earlier run: if this one is killed, none of another night remain. @throws OutputError */

@@ -1,3 +1,4 @@
+import type { Sink } from '../../src/lists/rows/sink.js';
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -17,6 +18,24 @@ const repeats = runSentences.repeat.sentence({
   enough: null,
   next: runSentences.starts_over.sentence({}),
 });
+
+/** A sink with a private field: a copy of its members would lose it. */
+class KnowingSink implements Sink {
+  readonly name = 'a table';
+  readonly #written = 'run-1';
+
+  async check(): Promise<void> {
+    // Nothing can be wrong with it.
+  }
+
+  async hasWritten(runId: string): Promise<boolean> {
+    return runId === this.#written;
+  }
+
+  async open(): Promise<never> {
+    throw new Error('not opened here');
+  }
+}
 
 describe('the reports of a run', () => {
   it('are gone as soon as a run begins, and have the permissions of those before', async () => {
@@ -54,6 +73,13 @@ describe('the reports of a run', () => {
     await expect(reports.keepApart([path])).rejects.toMatchObject({ code: 'invalid_option' });
     await reports.stopped({ exit_code: 2, reason: 'invalid_option', message: null }, run);
     expect(await readFile(path, 'utf8')).toBe('of the run');
+  });
+
+  it('watch a sink that knows what it knew of its output', async () => {
+    const reports = await RunReports.open({ report: join(await withFolder(), 'report.html') });
+    const watched = reports.watch(new KnowingSink());
+    expect(await watched.hasWritten?.('run-1')).toBe(true);
+    expect(await watched.hasWritten?.('run-2')).toBe(false);
   });
 
   it('have names as they are in the summary, without what steers a terminal', async () => {

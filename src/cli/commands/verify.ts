@@ -265,9 +265,12 @@ async function reportStopped(
       : { stateDir }),
   });
   const isUsage = exitCode === exitCodes.usage;
-  const hasNoRun = error instanceof Interruption && run.isBegun !== true && !run.store && !status;
+  const isUnsent = error instanceof Interruption && !run.store && !status;
+  const hasNoRun = isUnsent && run.isBegun !== true;
   reporter.report([
-    ...(hasNoRun ? [message('not_started', { is_interrupted: true })] : []),
+    ...(hasNoRun || (isUnsent && !isStreaming)
+      ? [message('not_started', { is_interrupted: true })]
+      : []),
     ...unwritten.map((cause) =>
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),

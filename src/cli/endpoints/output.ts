@@ -28,6 +28,7 @@ import {
   locationOf,
   listAt,
 } from './locations.js';
+import { textEnding } from './proposed-names.js';
 import { message, type Message } from '../messages/catalogue.js';
 
 /** @param namedAs name whose ending decides the format. @default the place's own */
@@ -157,10 +158,6 @@ async function countRows(
 
 const lineColumn = 'value';
 
-function isTextFile(path: string): boolean {
-  return /\.txt(?:\.gz)?$/i.test(path);
-}
-
 /** Reported before anything is sent: of a TXT output, only which rows it has shows results. */
 export function hiddenResults(
   from: readonly Location[],
@@ -168,13 +165,13 @@ export function hiddenResults(
   options: ParsedOptions<VerifyOption>,
 ): readonly Message[] {
   const format = options.text('output-format');
-  const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
+  const isText = format === undefined ? textEnding.test(path) : parseFileFormat(format) === 'txt';
   const decides = Object.keys(options.decisions(verifyOptions, 'rows of the output')).length > 0;
   // An existing table of such a name is written all the same.
   const verified = verifiedNames(options);
   const mayBeTable =
     format === undefined &&
-    from.every((input) => isTextFile(input.path)) &&
+    from.every((input) => textEnding.test(input.path)) &&
     verified.some((name) => name !== lineColumn);
   if (!isText || decides || mayBeTable) return [];
   return [message('hidden_results', { output: path })];

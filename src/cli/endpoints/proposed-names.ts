@@ -7,7 +7,7 @@ import { listEnding, type Location, locationOf, pathOf, standard } from './locat
 
 export const listEndings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
 /** A TXT output has no room for results. */
-const textEnding = /\.txt(?:\.gz)?$/i;
+export const textEnding = /\.txt(?:\.gz)?$/i;
 
 interface ListNames {
   readonly folder: string;

@@ -3,13 +3,13 @@ import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
-import type { EstimatedJob } from '../job/estimate-job.js';
+import { type EstimatedJob, totalOf } from '../job/estimate-job.js';
 import { message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { agrees, ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
-import { chooseHistory, creditsOf, type EstimateWith, knownTo } from './choose-history.js';
+import { chooseHistory, type EstimateWith } from './choose-history.js';
 import type { SuppressedBeside } from './find-suppressed.js';
 import { countWithOtherRun } from './use-other-run.js';
 import { type Proposal, showCommand, showCommands, withAdded } from './whole-command.js';
@@ -63,7 +63,7 @@ export async function askToStart(
   showCommands(proposal, added.slice(proposal.added.length), input, reporter);
   const { rows } = counted.estimate;
   // What a history knows of the list is tried.
-  const isNew = !counted.estimate.unfinished && knownTo(counted) === 0;
+  const isNew = !counted.estimate.unfinished && totalOf(counted, 'from_history') === 0;
   const hasTrial = isNew && rows > manyRows && !options.has('limit');
   const trial =
     hasTrial && chosen.trial !== undefined
@@ -177,7 +177,11 @@ async function trialOf(
 ): Promise<Trial> {
   const kept = all.filter(([name]) => !ofTable.includes(name));
   const added = [...kept, ['output', output], ['limit', String(trialRows)]] as const;
-  return { added, output, credits: creditsOf(await estimate(added, { without: ofTable })) };
+  return {
+    added,
+    output,
+    credits: totalOf(await estimate(added, { without: ofTable }), 'credits'),
+  };
 }
 
 async function startAsAnswered(
@@ -235,7 +239,7 @@ function question(trial: Trial | undefined, job: EstimatedJob, what: string): st
   if (trial) {
     const choice = isYesNeeded ? '[y/a/N]' : '[Y/a/n]';
     const { output, credits } = trial;
-    return `Start${what}? y: a trial of ${trialRows} rows (${counted(credits, 'credit')}, to ${output}), a: all ${grouped(job.estimate.rows)} (${counted(creditsOf(job), 'credit')}), n: nothing ${choice}`;
+    return `Start${what}? y: a trial of ${trialRows} rows (${counted(credits, 'credit')}, to ${output}), a: all ${grouped(job.estimate.rows)} (${counted(totalOf(job, 'credits'), 'credit')}), n: nothing ${choice}`;
   }
   if (!isYesNeeded) return `Start${what}? [Y/n]`;
   return job.isPaidAgain

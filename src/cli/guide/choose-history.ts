@@ -15,7 +15,7 @@ import {
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import type { EstimatedJob } from '../job/estimate-job.js';
+import { type EstimatedJob, totalOf } from '../job/estimate-job.js';
 import { errorText } from '../messages/describe-error.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
@@ -71,8 +71,9 @@ export async function chooseHistory(
   for (const history of inTurn.slice(0, mostHistories)) {
     try {
       const tried = await estimate([...added, ['history', history]], { isOffline: true });
-      if (!best || knownTo(tried) > knownTo(best.counted)) best = { history, counted: tried };
-      if (creditsOf(tried) === 0) break;
+      if (!best || totalOf(tried, 'from_history') > totalOf(best.counted, 'from_history'))
+        best = { history, counted: tried };
+      if (totalOf(tried, 'credits') === 0) break;
     } catch (error) {
       // One of another service is of no use here.
       if (history === beside.history || !isSluiceError(error)) throw error;
@@ -81,15 +82,18 @@ export async function chooseHistory(
     }
   }
   const isUsed =
-    best && (!isCountryKnown || knownTo(best.counted) > 0 || best.history === beside.history);
+    best &&
+    (!isCountryKnown ||
+      totalOf(best.counted, 'from_history') > 0 ||
+      best.history === beside.history);
   const used = isUsed ? best : undefined;
   const history = used?.history ?? beside.history;
-  const known = used ? knownTo(used.counted) : 0;
+  const known = used ? totalOf(used.counted, 'from_history') : 0;
   messages.push(
     message('proposed_history', {
       history,
       known,
-      of: addressesOf(counted),
+      of: totalOf(counted, 'addresses'),
       is_other: history !== beside.history,
     }),
   );
@@ -124,19 +128,6 @@ function historiesBeside(own: string, input: CommandInput<VerifyOption>): readon
     .filter(({ path }) => comparableNames(path, cwd) !== comparableNames(own, cwd))
     .toSorted((one, other) => other.changedMs - one.changedMs)
     .map(({ path }) => asWritten(cwd, path));
-}
-
-/** Of the addresses of a list those that a history has results of. */
-export function knownTo({ estimate: { email, phone } }: EstimatedJob): number {
-  return (email?.from_history ?? 0) + (phone?.from_history ?? 0);
-}
-
-function addressesOf({ estimate: { email, phone } }: EstimatedJob): number {
-  return (email?.addresses ?? 0) + (phone?.addresses ?? 0);
-}
-
-export function creditsOf({ estimate: { email, phone } }: EstimatedJob): number {
-  return (email?.credits ?? 0) + (phone?.credits ?? 0);
 }
 
 interface FilesBeside {

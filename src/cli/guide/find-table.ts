@@ -4,7 +4,7 @@ import {
   tableIn,
   tablesOf,
 } from '../endpoints/database-tables.js';
-import { isDatabase, type Location, locationOf } from '../endpoints/locations.js';
+import { isDatabase, listAt, type Location, locationOf } from '../endpoints/locations.js';
 import { readsPlainly, tableOfQuery, withNames } from '../endpoints/query.js';
 import type { CommandInput } from '../command.js';
 import { message, type Message } from '../messages/catalogue.js';
@@ -62,7 +62,7 @@ export function inPlace(
   const output = options.text('output');
   const isThere =
     output === undefined ||
-    listUrl(locationOf(output, { env, cwd })) === listUrl(locationOf(database, { env, cwd }));
+    listAt(locationOf(output, { env, cwd })) === listAt(locationOf(database, { env, cwd }));
   // A DuckDB file is not read and written at once.
   if (!table || table.key.length === 0 || table.kind === 'duckdb' || !isThere) return undefined;
   const into = options.text('into');
@@ -91,8 +91,4 @@ export function inPlace(
 function hasResults({ columns }: DatabaseTable, prefix: string | true): boolean {
   const column = String(prefix).slice(0, String(prefix).lastIndexOf('='));
   return columns.includes(`${column}_verification`);
-}
-
-function listUrl({ path, ...location }: Location): string {
-  return 'url' in location ? location.url : path;
 }

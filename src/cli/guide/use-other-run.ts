@@ -3,11 +3,11 @@ import type { CommandInput } from '../command.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import { asWritten, locationOf } from '../endpoints/locations.js';
 import { findOtherRuns } from '../job/paid-again.js';
-import type { EstimatedJob } from '../job/estimate-job.js';
+import { type EstimatedJob, totalOf } from '../job/estimate-job.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { agrees, type Person } from '../terminal/ask-person.js';
 import type { AddedOption } from './choose-country.js';
-import { creditsOf, type EstimateWith } from './choose-history.js';
+import type { EstimateWith } from './choose-history.js';
 
 /** The list is read once for each. */
 const mostRuns = 3;
@@ -28,7 +28,12 @@ export async function countWithOtherRun(
   const { service, unfinished, balance } = counted.estimate;
   const output = added.findLast(([name]) => name === 'output')?.[1] ?? options.text('output');
   const isNew = !unfinished && !options.has('state') && !options.has('fresh');
-  if (!isNew || service === 'local' || creditsOf(counted) === 0 || typeof output !== 'string') {
+  if (
+    !isNew ||
+    service === 'local' ||
+    totalOf(counted, 'credits') === 0 ||
+    typeof output !== 'string'
+  ) {
     return counted;
   }
   const own = stateDirectoryOf(locationOf(output, input), input);

@@ -69,6 +69,14 @@ export interface EstimatedJob {
   readonly doubtful: readonly DoubtfulColumn[];
 }
 
+/** Of both types: `from_history` are those that a history has results of. */
+export function totalOf(
+  { estimate: { email, phone } }: { readonly estimate: Estimate },
+  what: 'addresses' | 'credits' | 'from_history',
+): number {
+  return (email?.[what] ?? 0) + (phone?.[what] ?? 0);
+}
+
 export async function estimateJob(
   { shared, target, input: { options }, reporter, findPaid, findElsewhere }: Job,
   {
@@ -125,9 +133,9 @@ export async function estimateJob(
       ...omitUndefined({ stateDir, store, fresh, onChange, moved, retryFailed, partial }),
     });
     const unfinished = await unfinishedRun(estimate, stateDir);
-    const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
+    const addresses = totalOf({ estimate }, 'credits');
     const paid = await findPaid();
-    const known = (estimate.email?.from_history ?? 0) + (estimate.phone?.from_history ?? 0);
+    const known = totalOf({ estimate }, 'from_history');
     const hasPaid = describeCredits(estimate.unfinished?.paid ?? { email: 0, phone: 0 });
     const isReplaced = paid !== undefined && hasPaid === undefined && addresses > 0 && known === 0;
     const elsewhere = addresses > 0 ? await findElsewhere(stateDir) : [];

@@ -9,14 +9,14 @@ import {
   pathOf,
   removeAt,
 } from '../endpoints/locations.js';
-import { limitMessages, type RunState, trialMessages } from '../messages/end-messages.js';
+import { limitMessages, type RunFacts, trialMessages } from '../messages/end-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { exitCodes } from '../process/exit-code.js';
 import type { Reporter } from '../terminal/reporter.js';
 
 export interface RunParts {
-  readonly run: RunState;
+  readonly run: RunFacts;
   readonly reporter: Reporter;
   readonly reports: RunReports;
   /** Whether service and cost were shown and agreed to before. @default false */

@@ -39,7 +39,7 @@ import { findInputs, type Location, pathOf, standard } from '../endpoints/locati
 import { refuseSameFiles, reportMoreOpen } from './run-files.js';
 import type { Reporter } from '../terminal/reporter.js';
 import type { Message } from '../messages/catalogue.js';
-import type { RunState } from '../messages/end-messages.js';
+import type { RunFacts } from '../messages/end-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { countryOptions } from '../guide/choose-country.js';
@@ -162,7 +162,7 @@ export async function prepareJob(
 /** @param agree asks about what is paid for again, where the history has nothing */
 async function openJobHistory(
   agree: () => Promise<void>,
-  { store }: RunState,
+  { store }: RunFacts,
   target: Target,
   { options, signal }: CommandInput<VerifyOption>,
 ): Promise<JobHistory> {

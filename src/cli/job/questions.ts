@@ -85,7 +85,7 @@ export function droppedMessage(
 export function leftMessages(
   left: readonly string[],
   launched: readonly string[],
-  unconfirmed: readonly string[] = [],
+  unconfirmed: readonly string[],
 ): readonly Message[] {
   return [
     ...(unconfirmed.length > 0

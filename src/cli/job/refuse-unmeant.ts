@@ -6,7 +6,7 @@ import type { CommandInput } from '../command.js';
 import type { Target } from '../connect.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import { historiesIn, isDatabase, type Location, standard } from '../endpoints/locations.js';
-import type { RunState } from '../messages/end-messages.js';
+import type { RunFacts } from '../messages/end-messages.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { historyBeside } from '../endpoints/proposed-names.js';
 import { findStatus } from './questions.js';
@@ -16,7 +16,7 @@ export async function refuseUnmeant(
   target: Target,
   to: Location,
   input: CommandInput<VerifyOption>,
-  run: RunState,
+  run: RunFacts,
 ): Promise<void> {
   if (target.kind !== 'local' || target.isOnPurpose) return;
   const paid = isDatabase(to) ? undefined : await serviceBefore(to, input);

@@ -78,17 +78,12 @@ function warningsText(warnings: readonly string[]): string {
   return `${counted(warnings.length, 'warning')} (${shown}${names.length > mostNamed ? ', …' : ''})`;
 }
 
-interface EndOptions {
-  /** Whether a person reads it: then with the duration, which a log has anyway. @default false */
-  readonly isTerminal?: boolean;
-  readonly isRepeated?: boolean;
-}
-
+/** @param isTerminal whether a person reads it: then with the duration, which a log has anyway */
 export function endMessages(
   summary: Summary,
   { exit_code, reason, message: text }: RunEnd,
   advice: readonly Advice[],
-  { isTerminal = false, isRepeated = false }: EndOptions = {},
+  isTerminal = false,
 ): readonly Message[] {
   const { rows, outputs, rows_repeated, skipped_updates, credits_before } = summary;
   const took = isTerminal ? timeOfRun(summary) : undefined;
@@ -100,7 +95,7 @@ export function endMessages(
       rows_repeated,
       skipped_updates: alone,
       took,
-      is_earlier: isRepeated,
+      is_earlier: summary.already_finished === true,
     }),
     ...(alone ? [message('skipped_updates', alone)] : []),
     ...(credits_before ? [message('credits_before', credits_before)] : []),
@@ -226,16 +221,14 @@ export function stopMessages(
   error: unknown,
   status: RunStatus | undefined,
   next: string,
-  { store, program, isBegun = false }: RunContext,
+  { store, program }: RunContext,
 ): readonly Message[] {
   // Errors of commands and state directories say themselves what to do.
   if (exitCodeOf(error) === exitCodes.usage) {
     return status && !store ? keptMessages(error, status) : [];
   }
   if (!status) {
-    if (store) return [message('resumable', { state: null, message: next })];
-    const isUnsent = error instanceof Interruption && isBegun;
-    return isUnsent ? [message('not_started', { is_interrupted: true })] : [];
+    return store ? [message('resumable', { state: null, message: next })] : [];
   }
   const { stateDir: state, launchedCredits } = status;
   const is_paid = launchedCredits.email + launchedCredits.phone > 0;
@@ -271,7 +264,7 @@ export function paidInVainMessages(
 }
 
 /** What is learned about a run as it proceeds; incomplete where it stops. */
-export interface RunState {
+export interface RunFacts {
   /** Present for shared runs. */
   store?: SharedStore | undefined;
   /** Whether it has begun: before, it has nothing to lose. */
@@ -285,7 +278,7 @@ export interface RunState {
   noMoreOpenThan?: FilePermissions | undefined;
 }
 
-export interface RunContext extends RunState {
+export interface RunContext extends RunFacts {
   readonly input: string;
   /** What it is called in its last line. */
   readonly list: string;

@@ -68,7 +68,6 @@ export class Reporter {
   /** Keys of the doubts about columns that were reported. */
   readonly #doubts = new Set<string>();
   #differences = 0;
-  #isRepeated = false;
   /** Whether no service is given: the local one verifies. */
   #isUnmeant = false;
 
@@ -147,9 +146,6 @@ export class Reporter {
         // People get it at the end of the run, with the names of the outputs.
         if (this.#isDetailed) this.report([progressMessage(progress)]);
         return;
-      case 'already_finished':
-        this.#isRepeated = true;
-        break;
       default:
     }
     this.report([progressMessage(progress)]);
@@ -195,7 +191,7 @@ export class Reporter {
         summary,
         end,
         advice.filter((each) => !this.#isReported(each)),
-        { isTerminal, isRepeated: this.#isRepeated },
+        isTerminal,
       ),
       ...last,
     ]);

@@ -57,7 +57,7 @@ it('names what a dropped run leaves on the service in the order of the list, and
     { length: 12 },
     (_, at) => `sluice-run-${String(at + 1).padStart(6, '0')}-1`,
   );
-  const all = leftMessages(names.slice(0, 3).toReversed(), names.toReversed());
+  const all = leftMessages(names.slice(0, 3).toReversed(), names.toReversed(), []);
   expect(all).toMatchObject([
     { event: 'uploads_left', fields: { names: names.slice(0, 3) } },
     { event: 'paid_uploads_kept', fields: { names } },
