@@ -24,6 +24,14 @@ export type ServiceOutage =
 const firstMs = 4000;
 const againMs = 60_000;
 
+interface OutagePorts {
+  readonly report: (outage: ServiceOutage) => void;
+  /** Whether the service has a request to answer: requests also wait for a rate. */
+  readonly isAsked: () => boolean;
+  /** For how long the service's limit of requests lets nothing through. */
+  readonly pausedMs: () => number;
+}
+
 /**
  * Reports what keeps requests waiting: silence, failures, a pause that the service asks for. Time counts from
  * the latest useful answer, while there are requests.
@@ -31,9 +39,7 @@ const againMs = 60_000;
 export class OutageWatch {
   readonly #clock: Clock;
   readonly #giveUp: GiveUpPolicy;
-  readonly #listener: (outage: ServiceOutage) => void;
-  readonly #isAsked: () => boolean;
-  readonly #pausedMs: () => number;
+  readonly #ports: OutagePorts;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
@@ -43,24 +49,10 @@ export class OutageWatch {
   #slowedUntil = Number.NEGATIVE_INFINITY;
   readonly #alarm: Alarm;
 
-  /**
-   * @param ports.isAsked whether the service has a request to answer: requests also wait for a rate
-   * @param ports.pausedMs for how long the service's limit of requests lets nothing through
-   */
-  constructor(
-    clock: Clock,
-    giveUp: GiveUpPolicy,
-    ports: {
-      readonly report: (outage: ServiceOutage) => void;
-      readonly isAsked: () => boolean;
-      readonly pausedMs: () => number;
-    },
-  ) {
+  constructor(clock: Clock, giveUp: GiveUpPolicy, ports: OutagePorts) {
     this.#clock = clock;
     this.#giveUp = giveUp;
-    this.#listener = ports.report;
-    this.#isAsked = ports.isAsked;
-    this.#pausedMs = ports.pausedMs;
+    this.#ports = ports;
     this.#alarm = new Alarm(clock, () => {
       this.#look();
       this.#watch();
@@ -120,8 +112,9 @@ export class OutageWatch {
     // A timer may fire a fraction too early, and would do so again and again.
     if (forMs + 1 < firstMs + this.#reports * againMs) return;
     const { failing } = this.#giveUp;
-    const pausedMs = failing || this.#isAsked() ? 0 : this.#pausedMs();
-    if (!failing && !this.#isAsked() && pausedMs <= 0) {
+    const isAsked = this.#ports.isAsked();
+    const pausedMs = failing || isAsked ? 0 : this.#ports.pausedMs();
+    if (!failing && !isAsked && pausedMs <= 0) {
       this.#since = now;
       return;
     }
@@ -133,7 +126,7 @@ export class OutageWatch {
 
   #report(outage: ServiceOutage): void {
     try {
-      this.#listener(outage);
+      this.#ports.report(outage);
     } catch {
       // A paid launch is not lost to an observer's defect.
     }

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { PeekReader } from '../files/bytes/byte-reader.js';
 import { markBytesOf } from '../files/file-signature.js';
+import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter, type CsvForm, type CsvHead } from './csv-format.js';
@@ -44,16 +45,20 @@ export function csvFormOf(reading: SourceReading): CsvForm | undefined {
   return isCsv ? reading.form : undefined;
 }
 
-/** One reading of a CSV input. A reading that is not iterated must be closed. */
+/** One reading of a CSV input whose rows keep their own bytes. */
 export class CsvReading implements SourceReading<CsvChunk> {
   readonly header: readonly string[];
+  readonly isUnnamed: boolean;
   readonly form: CsvForm;
-  readonly #feed: CsvFeed;
+  readonly chunks: AsyncIterable<CsvChunk>;
+  readonly #rows: ScannedRows;
 
-  private constructor(feed: CsvFeed, header: readonly string[], form: CsvForm) {
-    this.#feed = feed;
-    this.header = header;
+  private constructor(rows: ScannedRows, { names }: CsvHead, form: CsvForm) {
+    this.header = names;
+    this.isUnnamed = form.headerBytes === undefined;
     this.form = form;
+    this.chunks = closableChunks(rows.chunks(), () => rows.close());
+    this.#rows = rows;
   }
 
   /**
@@ -76,9 +81,9 @@ export class CsvReading implements SourceReading<CsvChunk> {
       firstLine: above.lines + 1,
       wanted: (names) => opening.wanted(names),
     });
-    const feed = new CsvFeed(reader, scanner, above.bytes);
-    const head = await feed.readHead();
-    return new CsvReading(feed, head.names, {
+    const rows = new ScannedRows(reader, scanner, above.bytes);
+    const head = await rows.readHead();
+    return new CsvReading(rows, head, {
       aboveHeader: above.bytes,
       footer: () => reader.footer,
       headerBytes: head.bytes,
@@ -91,86 +96,61 @@ export class CsvReading implements SourceReading<CsvChunk> {
     });
   }
 
-  get isUnnamed(): boolean {
-    return this.form.headerBytes === undefined;
-  }
-
-  get chunks(): AsyncIterable<CsvChunk> {
-    return this.#feed;
-  }
-
   contentDigest(): string {
-    return digestAtEnd(this.#feed.digest);
-  }
-
-  async close(): Promise<void> {
-    await this.#feed.close();
+    return digestAtEnd(this.#rows.digest);
   }
 }
 
-/** Passes bytes from a reader through a scanner; iterated, it gives the chunks once. */
-class CsvFeed implements AsyncIterableIterator<CsvChunk> {
+/** Passes bytes from a reader through a scanner. */
+class ScannedRows {
   readonly #reader: FooterReader;
   readonly #scanner: CsvScanner;
-  readonly #hash = createHash('sha256');
+  readonly #hash: Hash;
+  /** Of the whole input, once it is read. */
   digest: string | undefined;
   /** Rows that came with the header. */
   #ahead: CsvChunk | undefined;
-  #isClosed = false;
 
   /** @param before bytes of the input read before */
   constructor(reader: FooterReader, scanner: CsvScanner, before: Uint8Array) {
     this.#reader = reader;
     this.#scanner = scanner;
-    this.#hash.update(before);
+    this.#hash = createHash('sha256').update(before);
   }
 
   async readHead(): Promise<CsvHead> {
-    for (;;) {
-      this.#ahead = await this.#step();
-      const { head } = this.#scanner;
-      if (head !== undefined) return head;
-    }
-  }
-
-  async next(): Promise<IteratorResult<CsvChunk, undefined>> {
-    let value = this.#ahead;
-    this.#ahead = undefined;
-    while (value === undefined && !this.#isClosed) value = await this.#step();
-    return value === undefined ? { done: true, value: undefined } : { done: false, value };
-  }
-
-  async return(): Promise<IteratorResult<CsvChunk, undefined>> {
-    await this.close();
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#ahead = undefined;
-    await this.#reader.close();
-  }
-
-  async #step(): Promise<CsvChunk | undefined> {
     try {
-      const piece = await this.#reader.read();
-      if (piece !== undefined) {
-        this.#hash.update(piece);
-        return this.#scanner.feed(piece);
+      for (;;) {
+        this.#ahead = await this.#step();
+        const { head } = this.#scanner;
+        if (head !== undefined) return head;
       }
-      const last = this.#scanner.end();
-      this.digest = this.#hash.update(this.#reader.footer).digest('hex');
-      await this.#reader.close();
-      this.#isClosed = true;
-      return last;
     } catch (error) {
       await this.close();
       throw error;
     }
+  }
+
+  async *chunks(): AsyncGenerator<CsvChunk> {
+    for (let chunk = this.#ahead; ; chunk = await this.#step()) {
+      this.#ahead = undefined;
+      if (chunk) yield chunk;
+      if (this.digest !== undefined) return;
+    }
+  }
+
+  async #step(): Promise<CsvChunk | undefined> {
+    const piece = await this.#reader.read();
+    if (piece !== undefined) {
+      this.#hash.update(piece);
+      return this.#scanner.feed(piece);
+    }
+    const last = this.#scanner.end();
+    this.digest = this.#hash.update(this.#reader.footer).digest('hex');
+    return last;
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
   }
 }

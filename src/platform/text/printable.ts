@@ -35,13 +35,9 @@ export function shownCell(text: string): string {
   const characters = Array.from(text);
   const isLong = characters.length > mostCharacters;
   const shown = isLong ? `${characters.slice(0, mostCharacters).join('')}…` : text;
-  return JSON.stringify(shown).replaceAll(/[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
+  return JSON.stringify(shown).replaceAll(/[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu, escaped);
 }
+
 /** Characters without a meaning in any shell. */
 const plain = /^[\w@%+=:,./-]+$/;
 
@@ -68,6 +64,7 @@ function octal(character: string): string {
     (byte) => `\\${byte.toString(8).padStart(3, '0')}`,
   ).join('');
 }
+
 /** A text with letters and digits replaced by dots. */
 export function maskedText(text: string): string {
   return text.replaceAll(/[\p{L}\p{N}\p{M}\p{So}]/gu, '•');

@@ -144,7 +144,7 @@ describe('fileSource', () => {
     expect(await openDescriptors(at('a.csv'))).toBe(0);
 
     const unread = await openCsv(source);
-    await unread.close();
+    await closeReading(unread);
     expect(await openDescriptors(at('a.csv'))).toBe(0);
     expect(await textsOf(unread)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import type { RandomFile } from '../bytes/random-file.js';
 
@@ -111,15 +112,12 @@ export function createStreamOutput(stream: Writable, options: StreamOutputOption
   // The failed write reports the error; without a listener it would also end the process. It may be emitted
   // after that write's callback: on a broken stream the listener stays.
   stream.on('error', ignore);
+  const write = promisify((bytes: Uint8Array, done: (error?: Error | null) => void) => {
+    stream.write(bytes, done);
+  });
   let isOpen = true;
   return {
-    write: (bytes) =>
-      new Promise<void>((resolve, reject) => {
-        stream.write(bytes, (error) => {
-          if (error) reject(error);
-          else resolve();
-        });
-      }).catch(fail),
+    write: (bytes) => write(bytes).catch(fail),
     async finish() {
       isOpen = false;
       try {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
@@ -79,12 +80,11 @@ export async function connect(
     });
   });
   const query: MysqlConnection['query'] = (sql, values = []) =>
-    new Promise((resolve, reject) => {
+    promisify((done: (error: unknown, rows: unknown[][]) => void) => {
       connection.query(sql, [...values], (error, rows) => {
-        if (error) reject(error);
-        else resolve(Array.isArray(rows) ? (rows as unknown[][]) : []);
+        done(error, Array.isArray(rows) ? (rows as unknown[][]) : []);
       });
-    });
+    })();
   try {
     await query(session + lockWaits[purpose]);
   } catch (error) {
@@ -136,12 +136,9 @@ async function open(
     connection.stream?.destroy();
   }, signal);
   try {
-    await new Promise<void>((resolve, reject) => {
-      connection.connect((error) => {
-        if (error) reject(error);
-        else resolve();
-      });
-    });
+    await promisify((done: (error: unknown) => void) => {
+      connection.connect(done);
+    })();
     return { connection, close };
   } catch (error) {
     await close();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import { mostSilentMs } from '../connection.js';
 import type { Staging, Statements } from '../dialect.js';
@@ -149,15 +150,7 @@ function copyIn(connection: PostgresConnection, table: string, { columns }: Tabl
   });
   failed.catch(() => undefined);
   const orFail = (start: (done: (error?: Error | null) => void) => void): Promise<void> =>
-    Promise.race([
-      failed,
-      new Promise<void>((resolve, reject) => {
-        start((error) => {
-          if (error) reject(error);
-          else resolve();
-        });
-      }),
-    ]);
+    Promise.race([failed, promisify(start)()]);
   return {
     write: (bytes) => orFail((done) => stream.write(bytes, done)),
     end: () => orFail((done) => stream.end(done)),

@@ -1,8 +1,10 @@
 import { secondDigits } from '../../rows/values/kinds.js';
 import {
   escapedText,
+  insertInto,
   isCells,
   lines,
+  namesOf,
   type Load,
   type LoadDialect,
   typesByKind,
@@ -32,7 +34,7 @@ export const clickhouse: LoadDialect = {
   },
   tableOptions: () => ' ENGINE = MergeTree ORDER BY tuple()',
   load(load) {
-    const { table, columns, manifest } = load;
+    const { columns, manifest } = load;
     const { format, delimiter = ',', quote } = manifest;
     const settings = [
       ...(isCells(format)
@@ -41,15 +43,8 @@ export const clickhouse: LoadDialect = {
       ...(quote === null ? ['format_csv_allow_double_quotes = 0'] : []),
       "date_time_input_format = 'best_effort'",
     ];
-    const list = columns.map(({ quoted }) => quoted).join(', ');
-    return [
-      [
-        `INSERT INTO ${table} (${list})`,
-        `SELECT ${list}`,
-        `FROM ${tableFunction(load)}`,
-        `SETTINGS ${settings.join(', ')};`,
-      ].join('\n'),
-    ];
+    const from = `${tableFunction(load)}\nSETTINGS ${settings.join(', ')}`;
+    return [insertInto(load, [namesOf(columns)], from)];
   },
 };
 

@@ -2,6 +2,7 @@ import { quoteName } from '../tables/table-plan.js';
 import {
   byFormat,
   escapedText,
+  insertInto,
   isCells,
   lines,
   type LoadDialect,
@@ -54,7 +55,8 @@ export const databricks: LoadDialect = {
     columns.some(({ name }) => needsMapping.test(name))
       ? " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
       : '',
-  load({ table, columns, manifest, from, prefix, suffix }) {
+  load(load) {
+    const { columns, manifest, from, prefix, suffix } = load;
     const { format, header, delimiter = ',', quote } = manifest;
     const isJson = (type: string): boolean => type === 'VARIANT';
     const cells = columns.map(({ quoted, type }) =>
@@ -80,12 +82,6 @@ export const databricks: LoadDialect = {
       ...(format === 'parquet' ? [] : ["mode => 'FAILFAST'"]),
       `schema => ${escapedText(schema)}`,
     ];
-    return [
-      [
-        `INSERT INTO ${table} (${columns.map(({ quoted }) => quoted).join(', ')})`,
-        `SELECT ${cells.join(', ')}`,
-        `FROM read_files(\n${lines(options)}\n);`,
-      ].join('\n'),
-    ];
+    return [insertInto(load, cells, `read_files(\n${lines(options)}\n)`)];
   },
 };

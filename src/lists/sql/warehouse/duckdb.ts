@@ -1,7 +1,14 @@
 import { typeOf } from '../duckdb/statements.js';
 import { quoteName } from '../tables/table-plan.js';
 import { factsOfKind } from '../../rows/values/kind-tally.js';
-import { isBinaryText, isCells, lines, plainText, type LoadDialect } from './load-dialect.js';
+import {
+  insertInto,
+  isBinaryText,
+  isCells,
+  lines,
+  plainText,
+  type LoadDialect,
+} from './load-dialect.js';
 
 export const duckdb: LoadDialect = {
   label: 'DuckDB',
@@ -23,7 +30,8 @@ export const duckdb: LoadDialect = {
     example: 's3://bucket/verified/',
     isLocal: true,
   },
-  load({ table, columns, manifest, from }) {
+  load(load) {
+    const { columns, manifest, from } = load;
     const { format, header, delimiter = ',', quote, parts } = manifest;
     const files = `[${parts.map(({ name }) => plainText(from + name)).join(', ')}]`;
     const types = `{${columns.map(({ name, type }) => `${plainText(name)}: ${plainText(type)}`).join(', ')}}`;
@@ -48,13 +56,7 @@ export const duckdb: LoadDialect = {
     const selected = columns.map(({ quoted, kind }) =>
       kind.nested === true ? `CAST(${quoted} AS JSON)` : quoted,
     );
-    return [
-      [
-        `INSERT INTO ${table} (${columns.map(({ quoted }) => quoted).join(', ')})`,
-        `SELECT ${selected.join(', ')}`,
-        `FROM ${reader}(\n${lines([files, ...options])}\n);`,
-      ].join('\n'),
-    ];
+    return [insertInto(load, selected, `${reader}(\n${lines([files, ...options])}\n)`)];
   },
   begin: ['BEGIN;'],
   end: ['COMMIT;'],

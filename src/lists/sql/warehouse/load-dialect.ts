@@ -76,6 +76,18 @@ export function isBinaryText({ name }: PartKind, format: PartsManifest['format']
   return name === 'binary' && format !== 'parquet';
 }
 
+export function namesOf(columns: readonly LoadColumn[]): string {
+  return columns.map(({ quoted }) => quoted).join(', ');
+}
+
+export function insertInto(
+  { table, columns }: Load,
+  cells: readonly string[],
+  from: string,
+): string {
+  return `INSERT INTO ${table} (${namesOf(columns)})\nSELECT ${cells.join(', ')}\nFROM ${from};`;
+}
+
 export function lines(items: readonly string[]): string {
   return items.map((item) => `  ${item}`).join(',\n');
 }

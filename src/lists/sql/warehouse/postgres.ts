@@ -1,7 +1,13 @@
 import { quoteName } from '../tables/table-plan.js';
 import { typeOf } from '../postgres/statements.js';
 import { factsOfKind } from '../../rows/values/kind-tally.js';
-import { isBinaryText, plainText, type Load, type LoadDialect } from './load-dialect.js';
+import {
+  insertInto,
+  isBinaryText,
+  plainText,
+  type Load,
+  type LoadDialect,
+} from './load-dialect.js';
 
 /** For psql, which decompresses the parts itself: the server need not see them. */
 export const postgres: LoadDialect = {
@@ -36,13 +42,12 @@ function loadCells(load: Load): readonly string[] {
 
 /** Each line is read as one cell: delimiter and quote are characters that JSON does not contain. */
 function loadLines(load: Load): readonly string[] {
-  const { table, columns } = load;
   const options = [
     'FORMAT csv',
     `DELIMITER ${character('\u0001')}`,
     `QUOTE ${character('\u0002')}`,
   ];
-  const cells = columns.map(({ name, type }) =>
+  const cells = load.columns.map(({ name, type }) =>
     type === 'json'
       ? `NULLIF((line -> ${plainText(name)})::text, 'null')::json`
       : `(line ->> ${plainText(name)})${type === 'text' ? '' : `::${type}`}`,
@@ -50,7 +55,7 @@ function loadLines(load: Load): readonly string[] {
   return [
     'CREATE TEMPORARY TABLE sluice_lines (line json) ON COMMIT DROP;',
     ...copies('sluice_lines', load, options),
-    `INSERT INTO ${table} (${columns.map(({ quoted }) => quoted).join(', ')})\nSELECT ${cells.join(', ')}\nFROM sluice_lines;`,
+    insertInto(load, cells, 'sluice_lines'),
   ];
 }
 

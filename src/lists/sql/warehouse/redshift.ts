@@ -1,6 +1,7 @@
 import { quoteName } from '../tables/table-plan.js';
 import {
   byFormat,
+  namesOf,
   plainText,
   type LoadDialect,
   typesByKind,
@@ -50,7 +51,7 @@ export const redshift: LoadDialect = {
   places: { form: /^s3:\/\/[^\s'"*?\\]+$/, example: 's3://bucket/verified/' },
   load({ table, columns, manifest, from, prefix }) {
     const { format, header, delimiter = ',' } = manifest;
-    const list = format === 'parquet' ? '' : ` (${columns.map(({ quoted }) => quoted).join(', ')})`;
+    const list = format === 'parquet' ? '' : ` (${namesOf(columns)})`;
     const cells = [
       'FORMAT AS CSV',
       `DELIMITER AS ${plainText(delimiter)}`,

@@ -5,6 +5,7 @@ import {
   byFormat,
   escapedText,
   integersAs,
+  namesOf,
   type Load,
   type LoadDialect,
   typesByKind,
@@ -98,7 +99,7 @@ function copyInto(
   const cells = columns.map(({ kind }, at) =>
     kind.name === 'json' ? `PARSE_JSON($${at + 1})` : `$${at + 1}`,
   );
-  const list = `(${columns.map(({ quoted }) => quoted).join(', ')})`;
+  const list = `(${namesOf(columns)})`;
   return [
     `COPY INTO ${table}${isByName ? '' : ` ${list}`}`,
     isParsed ? `FROM (SELECT ${cells.join(', ')} FROM ${from})` : `FROM ${from}`,
