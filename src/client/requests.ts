@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { apiKeyHeader, type OperationName, operations } from '../contract/operations.js';
-import { ApiError, ContractError, TransportError } from '../platform/errors/service-errors.js';
+import { ApiError, ContractError } from '../platform/errors/service-errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { orAborted } from '../platform/waiting/promises.js';
 import { hasSubscribers, publish, currentScope } from '../platform/observability.js';
@@ -11,10 +11,10 @@ import { unpacked } from './http/content-coding.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
-import { isPassing, isRefusedKey, isUnsent, judgeFailure } from './http/retry.js';
+import { isRefusedKey, isUnsent, judgeFailure, outcomeOf } from './http/retry.js';
 import { givenUpError, overdueError } from './rate/outage.js';
 import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
-import { RequestScheduler, type Outcome, type Permit } from './rate/request-scheduler.js';
+import { RequestScheduler, type Permit } from './rate/request-scheduler.js';
 import type { SharedRate } from './rate/shared-rate.js';
 
 /** Operations with bodies of any size: only silence is bounded, unless the caller bounds the whole. */
@@ -216,7 +216,12 @@ export class Requests {
     requestCount += 1;
     const number = requestCount;
     const attempted = await this.#send(withAdded(request, attempt, number), read, call);
-    permit.settle(outcomeOf(attempted, this.#understood.size > 0));
+    const { limits } = attempted;
+    permit.settle(
+      'error' in attempted
+        ? outcomeOf(attempted.error, limits, this.#understood.size > 0)
+        : { kind: 'answered', limits },
+    );
     this.#report(request, number, {
       operation: request.operation,
       status: attempted.status,
@@ -301,20 +306,4 @@ function withAdded(request: WireRequest, attempt: number, number: number): WireR
   const facts = { request: number, run, batch, operation, method, origin, attempt };
   publish('sluice:request:start', { ...facts, headers });
   return { ...request, headers: { ...headers, ...request.headers } };
-}
-
-function outcomeOf(attempted: Attempted<unknown>, hasAnswered: boolean): Outcome {
-  const { limits } = attempted;
-  if ('value' in attempted) return { kind: 'answered', limits };
-  const { error } = attempted;
-  if (error instanceof ApiError) {
-    const { status, retryAfterMs } = error;
-    if (status === 429) return { kind: 'throttled', error, retryAfterMs, limits };
-    if (isPassing(error, hasAnswered)) return { kind: 'failed', error, retryAfterMs };
-    return { kind: 'answered', limits };
-  }
-  if (error instanceof TransportError || error instanceof ContractError) {
-    return { kind: 'failed', error };
-  }
-  return { kind: 'dropped' };
 }

@@ -111,7 +111,6 @@ export async function applyAccounts(store: Store, accounts: readonly Account[]):
   }
 }
 
-/** Revokes an account's key, until it gets another. */
 export function revocationOf({ name, granted, isSuspended }: AccountState): AccountEvent {
   return {
     event: 'account',

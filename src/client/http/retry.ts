@@ -4,7 +4,9 @@ import {
   isServiceFailure,
   TransportError,
 } from '../../platform/errors/service-errors.js';
+import type { RateLimit } from '../rate/rate-headers.js';
 import { backoffMs } from '../rate/rate-limiter.js';
+import type { Outcome } from '../rate/request-scheduler.js';
 
 /** How waits between two attempts of one request grow. */
 const bounds = { firstMs: 500, longestMs: 30_000 };
@@ -50,8 +52,26 @@ export function judgeFailure(failure: Failure, random: () => number): Verdict {
   return { do: 'repeat', waitMs: Math.min(waitMs, leftMs) };
 }
 
+/** What a failed request shows the others of its client. */
+export function outcomeOf(
+  error: unknown,
+  limits: RateLimit | undefined,
+  hasAnswered: boolean,
+): Outcome {
+  if (error instanceof ApiError) {
+    const { status, retryAfterMs } = error;
+    if (status === 429) return { kind: 'throttled', error, retryAfterMs, limits };
+    if (isPassing(error, hasAnswered)) return { kind: 'failed', error, retryAfterMs };
+    return { kind: 'answered', limits };
+  }
+  if (error instanceof TransportError || error instanceof ContractError) {
+    return { kind: 'failed', error };
+  }
+  return { kind: 'dropped' };
+}
+
 /** Whether an answer may pass. Once the service has answered rightly, the URL is right, and a redirect is a proxy's. */
-export function isPassing({ status, code }: ApiError, hasAnswered: boolean): boolean {
+function isPassing({ status, code }: ApiError, hasAnswered: boolean): boolean {
   return isServiceFailure(status) || (hasAnswered && code === 'redirected');
 }
 

@@ -65,7 +65,6 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
   return destinationSink(fileDestination, path, options);
 }
 
-/** The same at any destination. */
 export function destinationSink(
   placeAt: (path: string) => OutputDestination,
   path: string,

@@ -18,7 +18,6 @@ import { refuseMissingPackage } from '../../platform/optional-package.js';
 interface PhoneVerifierOptions {
   /** In the order of their calls. */
   readonly lookups: readonly PhoneLookup[];
-  /** Numbers looked up at once. */
   readonly concurrency: number;
   readonly nameNetwork: NameNetwork;
 }

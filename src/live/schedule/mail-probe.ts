@@ -45,7 +45,6 @@ export class MailProbe {
   readonly #routes: RouteFinder;
   readonly #queues: ExchangerQueues;
   readonly #conversations: Conversations;
-  /** The queue of a domain's mailboxes. */
   readonly #queueOf: TtlCache<ExchangerQueue>;
   /** How exchangers, by the key of their queue, have treated us recently. */
   readonly #unwilling: TtlCache<NoSession>;

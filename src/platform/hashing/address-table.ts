@@ -164,7 +164,6 @@ export class AddressTable {
     return this.findHashed(this.#hash);
   }
 
-  /** Like `add` for an address with a known hash under this table's seed. */
   findHashed(hash: HashWords): number {
     const slots = this.#shards[hash.word3 & (shardCount - 1)] as Int32Array;
     const { word0, word1, word2 } = hash;

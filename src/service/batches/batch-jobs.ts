@@ -120,7 +120,6 @@ export class BatchJobs {
     }
   }
 
-  /** Whether a batch is unchanged since the work on it began. */
   #isCurrent({ uuid, revision, stage }: Batch): boolean {
     const now = this.#options.store.state.batches.get(uuid);
     return now?.revision === revision && now.stage.name === stage.name;

@@ -18,7 +18,6 @@ export interface ContentWork {
   readonly signal: AbortSignal;
   /** Resolves when the next slice of this work may begin. */
   readonly nextTurn: () => Promise<void>;
-  /** Called with the number of finished lines. */
   readonly onProgress: (lines: number) => void;
 }
 
@@ -96,7 +95,6 @@ function expectedLines(first: LineBlock, uploadBytes: number): number {
 /** Selects, counts and judges an upload's lines: each counts once, as duplicate, or as wrong or valid in form. */
 class AddressDeduper {
   readonly counts = { valid: 0, wrong: 0, duplicate: 0 };
-  /** The offline verdicts of the kept lines. */
   readonly tally = new VerdictTally();
   readonly #type: VerificationType;
   readonly #country: CountryCode;
@@ -109,7 +107,6 @@ class AddressDeduper {
   #keys = Buffer.alloc(0);
   #codes = Buffer.alloc(0);
   #keptCount = 0;
-  /** Of the current lines. */
   readonly #verdicts: Verdict[] = [];
   readonly #wellFormed: boolean[] = [];
 
@@ -165,7 +162,6 @@ class AddressDeduper {
     return this.#codes.subarray(0, this.#keptCount * codeBytes);
   }
 
-  /** Judges a line and writes its key. */
   #readLine(lines: LineBlock, index: number, place: number, keyAt: number): void {
     const { bytes } = lines;
     const begin = lines.begin(index);

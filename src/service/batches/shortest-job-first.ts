@@ -43,7 +43,6 @@ export interface ShortestJobFirst {
   ): Promise<Result>;
 }
 
-/** A waiting job; `go` resumes it. */
 interface Waiting {
   readonly left: () => number;
   readonly go: () => void;

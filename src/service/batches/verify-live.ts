@@ -122,11 +122,9 @@ interface LiveOptions {
   readonly files: BatchFiles;
   readonly addresses: number;
   readonly live: LiveVerification;
-  /** Positions with known answers. */
   readonly known: AsyncIterable<readonly [place: number, verdict: Verdict]>;
   readonly durable: boolean;
   readonly signal: AbortSignal;
-  /** Called with the number of finished addresses. */
   readonly onProgress: (addresses: number) => void;
 }
 

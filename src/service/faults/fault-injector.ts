@@ -8,7 +8,6 @@ import { removeBatchFiles } from '../storage/batch.js';
 import { cutAnswer, drippingAnswer, plannedAnswer, reset, silence } from './corrupted-responses.js';
 import type { CheckedFaultPlan, FaultReport, ParsedFault } from './fault.js';
 
-/** A request: its call, its operation, and the service. */
 interface Disturbed {
   readonly call: Call;
   readonly handler: Handler;

@@ -174,7 +174,6 @@ const uuidPart = '{batch_uuid}';
 interface Route<Handler> {
   readonly method: string;
   readonly path: string;
-  /** Whether the request must carry a key. */
   readonly keyed: boolean;
   readonly handle: Handler;
 }

@@ -16,7 +16,6 @@ import {
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** A description of each operation, and the schemas of its bodies. */
 const described: Readonly<
   Record<
     OperationName,
@@ -45,7 +44,6 @@ const described: Readonly<
   format: { summary: 'Normalize the format of addresses', answer: 'FormatAnswer' },
 };
 
-/** Name of the declared security scheme (spec 5). */
 const securityScheme = 'APIKeyHeader';
 
 /** The specification as an OpenAPI 3.1 document, made from the schemas that check the requests. */

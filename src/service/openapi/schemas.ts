@@ -53,7 +53,6 @@ const base = baseDetails.extend(content);
 const pending = pendingDetails.extend({ ...content, ...progress });
 const final = finalDetails.extend({ ...content, ...progress });
 
-/** The schemas of answers and requests, by their names in the document. */
 const namedSchemas = {
   BatchParameters: batchParameters,
   CreditBalance: creditBalance,
@@ -117,7 +116,6 @@ export interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** Location of the document's schemas. */
 const home = '#/components/schemas/';
 
 export function refTo(name: SchemaName): JsonSchema {

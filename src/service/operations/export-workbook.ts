@@ -187,7 +187,6 @@ function resultColumns(type: VerificationType): readonly Column[] {
   return type === 'email' ? emailColumns : phoneColumns;
 }
 
-/** The cells after the address, in the order of {@link resultColumns}. */
 function verdictCells(verdict: Verdict): readonly string[] {
   const word = verdict.wrong ? 'wrong' : verdict.unknown ? 'unknown' : 'valid';
   if ('quality' in verdict) {
@@ -218,7 +217,6 @@ function yesNo(flag: boolean): string {
   return flag ? 'yes' : 'no';
 }
 
-/** The rows of the sheet of statistics: the batch, its counts and its cost. */
 function statisticsRows(batch: Batch): readonly (readonly [string, string | number])[] {
   const { parameters } = batch;
   return [

@@ -234,7 +234,6 @@ export class ResultCaches {
     }
   }
 
-  /** The keys of a batch for `remember`. */
   static readKeys(path: string): AsyncIterable<Uint8Array> {
     return readRecords(path, keyBytes);
   }

@@ -81,7 +81,6 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
   );
 }
 
-/** The same at any destination. */
 export function partsSinkAt(
   place: OutputDestination<PartsFolder>,
   options: PartsSinkOptions,
