@@ -56,10 +56,9 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
       const log = loggerOf(surroundings);
       return {
         failed: (error) => log.failed(error),
-        forced({ exitCode }) {
+        forced({ exitCode, reason }) {
           log.log(message('stopped_at_once', { is_done: isDone, state: run?.state ?? null }));
           if (!run || isDone || log.isJson) return;
-          const reason = exitCode === 130 ? 'interrupted' : 'terminated';
           log.log(message('stopped_verdict', { input: run.list, exit_code: exitCode, reason }));
         },
         ...(log.isJson && {

@@ -35,8 +35,7 @@ export function adviceOnCells(summary: Summary, options: AdviceOptions): readonl
     ...summary.columns.flatMap(formsAdvice),
     ...summary.columns.flatMap(suggestedAdvice),
     ...summary.columns.flatMap(missingPlusAdvice),
-    ...summary.columns.flatMap(foreignAdvice),
-    ...summary.columns.flatMap(misreadAdvice),
+    ...summary.columns.flatMap(otherCountriesAdvice),
     ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
     ...summary.columns.flatMap((column) => noRecordAdvice(column, summary)),
     ...unknownAdvice(summary, options),
@@ -202,16 +201,13 @@ function missingPlusAdvice({
 }
 
 /** Those without a calling code may be of these countries, too: judged as others, and paid. */
-function foreignAdvice({ name: column, foreign, misread }: HintedColumn): readonly CellAdvice[] {
-  return foreign && !misread
-    ? cellAdvice(foreign.cells, 'foreign_numbers', { column, ...foreign })
-    : [];
-}
-
-function misreadAdvice({ name: column, misread, foreign }: HintedColumn): readonly CellAdvice[] {
-  return misread
-    ? cellAdvice(misread.cells, 'misread_numbers', { column, ...misread, foreign })
-    : [];
+function otherCountriesAdvice({
+  name: column,
+  foreign,
+  misread,
+}: HintedColumn): readonly CellAdvice[] {
+  if (misread) return cellAdvice(misread.cells, 'misread_numbers', { column, ...misread, foreign });
+  return foreign ? cellAdvice(foreign.cells, 'foreign_numbers', { column, ...foreign }) : [];
 }
 
 /** Numbers of another country than the row's are malformed for the service, or wrong. */

@@ -1,4 +1,4 @@
-import { ConfigurationError, isSluiceError, RunReports, type SharedStore } from '../../index.js';
+import { ConfigurationError, RunReports, type SharedStore } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { isInteractive, terminal } from '../terminal/ask-person.js';
 import { chooseTarget } from '../connect.js';
@@ -188,12 +188,12 @@ async function estimateList(
   const to = locationOf(input.options.text('output') ?? standard, input);
   const stateDir = stateDirectoryOf(to, input);
   const reports = await RunReports.open({});
-  const { job, history } = await prepareJob(to, input, { run: {}, reporter, reports });
+  const job = await prepareJob(to, input, { run: {}, reporter, reports });
   try {
     return await estimateJob(job, { stateDir, ...how }, reports);
   } finally {
     reporter.close();
-    await history?.close();
+    await job.history?.close();
   }
 }
 
@@ -218,9 +218,9 @@ async function verifyTo(
   const store = await sharedRunOf(input, storePatience(options));
   run.store = store && options.has('dry-run') ? lookedAtOnce(store) : store;
   if (run.store) refuseStandardInput(input.positionals);
-  const { job, history, sink, exitCode } = await prepareJob(to, input, parts);
+  const job = await prepareJob(to, input, parts);
   try {
-    const isOutputHeldBack = await isHeldBack(to, sink, options);
+    const isOutputHeldBack = await isHeldBack(to, job.sink, options);
     const isDurable = options.has('state') || isOutputHeldBack;
     const stateDir = isDurable && !run.store ? run.stateDir : undefined;
     if (!options.has('dry-run')) {
@@ -238,9 +238,9 @@ async function verifyTo(
       await job.reportSummary(await stream(job, output));
     } else await runDurably(job, stateDir);
     input.keepCode?.();
-    return exitCode();
+    return job.exitCode();
   } finally {
-    await history?.close();
+    await job.history?.close();
   }
 }
 
@@ -254,7 +254,15 @@ async function reportStopped(
   reporter.failed(error);
   const { batches, launched } = reporter.launched();
   const { input, list, output, noMoreOpenThan, isStreaming, isFree, store, stateDir } = run;
-  const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
+  const end = {
+    exit_code: exitCode,
+    reason: codeOf(error) ?? (error instanceof Interruption ? error.reason : 'defect'),
+    // The trace of a defect goes to standard error alone: it may contain anything.
+    message:
+      exitCode === exitCodes.defect
+        ? 'this is a defect in Sluice; standard error has its trace'
+        : errorText(error),
+  };
   const { unwritten, status, creditsBefore, next } = await reports.stopped(end, {
     input,
     output,
@@ -283,16 +291,4 @@ async function reportStopped(
   ]);
   if (!isUsage && !hasNoRun) reporter.stopped(list, end);
   return exitCode;
-}
-
-function reasonOf(error: unknown): string {
-  if (isSluiceError(error)) return error.code;
-  if (!(error instanceof Interruption)) return 'defect';
-  return error.exitCode === 130 ? 'interrupted' : 'terminated';
-}
-
-/** The trace of a defect goes to standard error alone: it may contain anything. */
-function messageOf(error: unknown): string {
-  if (exitCodeOf(error) !== exitCodes.defect) return errorText(error);
-  return 'this is a defect in Sluice; standard error has its trace';
 }

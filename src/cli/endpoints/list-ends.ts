@@ -48,23 +48,17 @@ export async function findListEnds(
     'input is a database': inputs.some(isDatabase),
     'output is a database': isDatabase(output),
   });
-  const sink = await findSinkOf(inputs, output, input);
+  const sink = options.has('split-by')
+    ? verdictOutput(inputs, output, options)
+    : isDatabase(output)
+      ? await databaseSink(output, options)
+      : findOutput(output, input);
   const source = await findSource(inputs, output, input);
   return {
     source,
     sink,
     decides: { header: !options.has('no-header'), ...options.decisions(verifyOptions, 'rows') },
   };
-}
-
-async function findSinkOf(
-  inputs: readonly Location[],
-  output: Location,
-  input: CommandInput<VerifyOption>,
-): Promise<Sink> {
-  const { options } = input;
-  if (options.has('split-by')) return verdictOutput(inputs, output, options);
-  return isDatabase(output) ? databaseSink(output, options) : findOutput(output, input);
 }
 
 /** @param output where the rows go: some forms need all columns beforehand. @default anywhere */
@@ -77,7 +71,13 @@ export async function findSource(
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input', { fault: 'missing' });
   if (isDatabase(only)) return databaseSource(only, input);
-  const form = fileOptions(options, output && !isDatabase(output) ? listAt(output) : '');
+  const { 'input-format': format, 'output-format': outputFormat } = options.values(verifyOptions);
+  const outputPath = output && !isDatabase(output) ? listAt(output) : '';
+  const form: FileOptions = {
+    columns: columnsFor(outputPath, outputFormat),
+    ...options.libraryValues(formOptions),
+    ...omitUndefined({ format }),
+  };
   if (inputs.length === 1) return findOne(only, form, stdin);
   // The common header has each file's columns, wherever they first appear.
   const all = { ...form, columns: 'all' as const };
@@ -88,15 +88,6 @@ function findOne(location: Location, form: FileOptions, stdin: Surroundings['std
   return location.path === standard
     ? streamSource('standard input', stdin, form)
     : listSource(listAt(location), form);
-}
-
-function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): FileOptions {
-  const { 'input-format': input, 'output-format': output } = options.values(verifyOptions);
-  return {
-    columns: columnsFor(outputPath, output),
-    ...options.libraryValues(formOptions),
-    ...omitUndefined({ format: input }),
-  };
 }
 
 async function databaseSource(
@@ -185,21 +176,14 @@ export function refuseAllColumns(
   const isInPlace =
     isDatabase(output) && inputs.some((each) => isDatabase(each) && each.url === output.url);
   if (!isInPlace || !readsAllOf(query, into)) return;
+  const columns = columnOptions.flatMap((name) => options.texts(name));
+  const named = columns.length === 0 ? undefined : withNames(query, columns, output);
+  const such = named === undefined ? '' : `, such as --query ${shellQuote(named)}`;
   throw new ConfigurationError(
-    `the query reads all columns of ${into}, to which the run adds its own, and the next run would read those, too: name the columns in --query instead of *${suggestedQuery(query, output, options)}`,
+    `the query reads all columns of ${into}, to which the run adds its own, and the next run would read those, too: name the columns in --query instead of *${such}`,
     { option: '--query' },
   );
 }
 
 /** Options that name the columns which a run in place needs: it leaves all others as they are. */
 const columnOptions = ['key', 'email', 'phone', 'country-column', 'country-from'] as const;
-
-function suggestedQuery(
-  query: string,
-  { kind }: DatabaseLocation,
-  options: ParsedOptions<(typeof columnOptions)[number]>,
-): string {
-  const columns = columnOptions.flatMap((name) => options.texts(name));
-  const named = columns.length === 0 ? undefined : withNames(query, columns, { kind });
-  return named === undefined ? '' : `, such as --query ${shellQuote(named)}`;
-}

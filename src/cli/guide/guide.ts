@@ -28,8 +28,6 @@ import { showProposal } from './show-proposal.js';
 import { isDatabaseOutput, namesNoColumn } from './what-is-missing.js';
 import { countryToFillIn, showCommand, withAdded } from './whole-command.js';
 
-const splitOption = ['split-cells', true] as const;
-
 export async function proposeFile(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
@@ -108,7 +106,7 @@ export async function showGuide(
     ...form,
     ...found.contacts.map(({ type, name }) => [type, name] as const),
     ...prefixesOf(found, options),
-    ...(isSplit ? [splitOption] : []),
+    ...(isSplit ? [['split-cells', true] as const] : []),
     ...suppressed.map(({ list }) => ['suppress', list] as const),
     ...(chosen ?? [['country', countryToFillIn] as const]),
     ...(ofOthers === undefined ? [] : [['country', ofOthers] as const]),

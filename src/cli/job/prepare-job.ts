@@ -17,7 +17,7 @@ import {
   type PaidOutput,
 } from './paid-again.js';
 import { createEnd, type JobEnd, type RunParts } from './job-end.js';
-import { askAboutColumns } from './questions.js';
+import { agreeToDoubts } from './questions.js';
 import { refuseUnmeant } from './refuse-unmeant.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
@@ -59,6 +59,9 @@ export interface Job {
   /** Called when the run begins: from then on this process holds the state directory. */
   readonly begin: () => Promise<void>;
   readonly reportSummary: JobEnd['reportSummary'];
+  readonly exitCode: JobEnd['exitCode'];
+  readonly sink: Sink;
+  readonly history: JobHistory['history'];
 }
 
 interface JobHistory {
@@ -68,18 +71,11 @@ interface JobHistory {
   readonly wasEmpty: boolean;
 }
 
-interface Prepared {
-  readonly job: Job;
-  readonly sink: Sink;
-  readonly history: JobHistory['history'];
-  readonly exitCode: JobEnd['exitCode'];
-}
-
 export async function prepareJob(
   to: Location,
   input: CommandInput<VerifyOption>,
   parts: RunParts,
-): Promise<Prepared> {
+): Promise<Job> {
   const { options, signal } = input;
   const { run, reporter, reports, isCostShown = false } = parts;
   const person = terminal(input, reporter);
@@ -117,7 +113,7 @@ export async function prepareJob(
     target,
     hasSuspect: maxUnknown !== undefined,
   });
-  const job: Job = {
+  return {
     shared: {
       ...sharedOptions(input, target, { ...ends, sink: reports.watch(sink) }),
       ...(history && { history }),
@@ -126,9 +122,8 @@ export async function prepareJob(
         maxUnknown: { ...maxUnknown, suspect: reports.watch(maxUnknown.suspect) },
       }),
       onProgress,
-      onDoubtfulColumns: isCostShown
-        ? reportDoubts(reporter)
-        : askAboutColumns(options, { person, reporter, signal }),
+      // Doubts that were shown in the plan were agreed to with it: they only count as warnings.
+      onDoubtfulColumns: agreeToDoubts(options, isCostShown, { person, reporter, signal }),
     },
     target,
     input,
@@ -155,8 +150,10 @@ export async function prepareJob(
       await reports.begin();
     },
     reportSummary,
+    exitCode,
+    sink: ends.sink,
+    history,
   };
-  return { job, history, sink: ends.sink, exitCode };
 }
 
 /** @param agree asks about what is paid for again, where the history has nothing */
@@ -178,14 +175,6 @@ async function openJobHistory(
   const history = await opens();
   if (isAsked && !wasEmpty && history?.size === 0) await agree();
   return { history, wasEmpty };
-}
-
-/** Doubts that were shown in the plan were agreed to with it: they only count as warnings. */
-function reportDoubts(reporter: Reporter): NonNullable<RunOptions['onDoubtfulColumns']> {
-  return (columns) => {
-    reporter.doubtful(columns);
-    return true;
-  };
 }
 
 /** Adds the network engine to the local service, where asked for: this machine makes the queries. */

@@ -205,13 +205,14 @@ const judgedCells = 10;
  * Handles columns that hardly look like their type: warns, and asks the person at the terminal. Without a
  * person, a column without a single matching cell ends the run, and so does one that is of another country.
  */
-export function askAboutColumns(
+export function agreeToDoubts(
   options: ParsedOptions<'dry-run' | 'yes'>,
+  isAgreed: boolean,
   { person, reporter, signal }: Dialogue,
 ): NonNullable<RunOptions['onDoubtfulColumns']> {
   return async (columns) => {
     reporter.doubtful(columns);
-    if (options.has('yes') || options.has('dry-run')) return true;
+    if (isAgreed || options.has('yes') || options.has('dry-run')) return true;
     if (isInteractive(person)) return agrees('Verify them all the same?', person, signal);
     return columns.every((column) => {
       const { filled, malformed, isOfOtherCountry = false } = column;

@@ -179,7 +179,7 @@ async function work(input: CommandInput<VerifyOption>): Promise<void> {
     mode: 'none',
     clock: input.clock,
   });
-  const { job, history } = await prepareJob(to, input, {
+  const job = await prepareJob(to, input, {
     run: { store },
     reporter,
     reports: await RunReports.open({}),
@@ -196,7 +196,7 @@ async function work(input: CommandInput<VerifyOption>): Promise<void> {
       { store, isHeldBack: true },
     );
   } finally {
-    await history?.close();
+    await job.history?.close();
   }
 }
 

@@ -37,18 +37,22 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof SluiceError ? exitCodes.serviceFailing : exitCodes.defect;
 }
 
-const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
+const signals = {
+  SIGINT: { exitCode: 130, reason: 'interrupted' },
+  SIGTERM: { exitCode: 143, reason: 'terminated' },
+} as const;
 
-type StopSignal = keyof typeof signalCodes;
+type StopSignal = keyof typeof signals;
 
 /** The abort reason when a person or a supervisor stops the process. */
 export class Interruption extends Error {
   readonly exitCode: number;
+  readonly reason: 'interrupted' | 'terminated';
 
   constructor(signal: StopSignal) {
     super(`stopped by ${signal}`);
     this.name = 'Interruption';
-    this.exitCode = signalCodes[signal];
+    ({ exitCode: this.exitCode, reason: this.reason } = signals[signal]);
   }
 }
 
@@ -68,7 +72,7 @@ export function abortOnSignals(
 ): AbortSignal {
   const controller = new AbortController();
   let first = { signal: '', atMs: 0 };
-  for (const signal of Object.keys(signalCodes) as StopSignal[]) {
+  for (const signal of Object.keys(signals) as StopSignal[]) {
     nodeProcess.on(signal, () => {
       const interruption = new Interruption(signal);
       // `timeout` signals the process, and then its group; npx repeats what a terminal sends to all.

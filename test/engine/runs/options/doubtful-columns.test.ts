@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askAboutColumns } from '../../../../src/cli/job/questions.js';
+import { agreeToDoubts } from '../../../../src/cli/job/questions.js';
 import {
   Client,
   estimateRun,
@@ -322,7 +322,7 @@ describe('onDoubtfulColumns', () => {
       ['n', ['yes'], true],
     ] as const) {
       const person = personAtTerminal(answer);
-      const ask = askAboutColumns(options(given) as never, { person, reporter, signal });
+      const ask = agreeToDoubts(options(given) as never, false, { person, reporter, signal });
       expect(await ask([column])).toBe(goesOn);
       expect(person.received().includes('Verify them all the same?')).toBe(given.length === 0);
     }
