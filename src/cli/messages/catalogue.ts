@@ -360,47 +360,28 @@ export const catalogue = {
       { doubt: 'misread', misread: { ...misreadNumbers, given_by: 'country_from' } },
       { doubt: 'paid_abroad', in_history: { country: 'US', known: 50, addresses: 50 } },
     ],
-    sentence({
-      column,
-      type,
-      doubt,
-      filled,
-      malformed,
-      others,
-      ambiguous,
-      rows,
-      examples,
-      needs_plus: needsPlus,
-      ambiguous_country: withCode,
-      foreign,
-      unfit,
-      misread,
-      in_history: inHistory,
-    }) {
-      const name = JSON.stringify(column);
-      if (doubt === 'missing_plus') {
-        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples, country: withCode, needsPlus })}`;
-      }
-      if (doubt === 'foreign') {
-        return `column ${name}: ${foreign ? foreignNumbersSentence(column, foreign) : ''}`;
-      }
-      if (doubt === 'unfit') return `column ${name}: ${unfit ? unfitNumbersSentence(unfit) : ''}`;
-      if (doubt === 'misread')
-        return `column ${name}: ${misread ? misreadNumbersSentence(misread, { column, foreign }) : ''}`;
-      if (doubt === 'paid_abroad' && inHistory) {
-        const { known, addresses, country: other } = inHistory;
-        return `column ${name}: the history has results of ${grouped(known)} of the first ${counted(addresses, 'address')} for ${other}, and of none for the country of this run: all are paid for again; to use its results, name --country ${other}`;
-      }
+    sentence({ column, type, doubt, filled, malformed, others, ambiguous, rows, ...found }) {
+      const { examples, needs_plus: needsPlus, ambiguous_country: country } = found;
+      const { foreign, unfit, misread, in_history: paid } = found;
+      const lost = { cells: ambiguous, of: filled, rows, examples, country, needsPlus };
       const kinds = ['email addresses', 'phone numbers'];
       const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
-      const found =
-        others > 0
-          ? `, and ${grouped(others)} ${others === 1 ? 'looks' : 'look'} like ${other}`
-          : '';
-      const country =
+      const alike = `, and ${grouped(others)} ${others === 1 ? 'looks' : 'look'} like ${other}`;
+      const orCountry =
         type === 'phone' && others === 0 ? ', and the country that of its numbers' : '';
-      const question = ambiguous === 0 && !foreign ? `; is it the right column${country}?` : '';
-      return `column ${name}: ${grouped(malformed)} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not look like ${kind}${found}${question}`;
+      const question = `; is it the right column${orCountry}?`;
+      const said = {
+        malformed: () =>
+          `${grouped(malformed)} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not look like ${kind}${others > 0 ? alike : ''}${ambiguous === 0 && !foreign ? question : ''}`,
+        missing_plus: () => missingPlusSentence(lost),
+        foreign: () => foreign && foreignNumbersSentence(column, foreign),
+        unfit: () => unfit && unfitNumbersSentence(unfit),
+        misread: () => misread && misreadNumbersSentence(misread, { column, foreign }),
+        paid_abroad: () =>
+          paid &&
+          `the history has results of ${grouped(paid.known)} of the first ${counted(paid.addresses, 'address')} for ${paid.country}, and of none for the country of this run: all are paid for again; to use its results, name --country ${paid.country}`,
+      };
+      return `column ${JSON.stringify(column)}: ${said[doubt]() ?? ''}`;
     },
   }),
   hidden_results: info({
@@ -755,7 +736,7 @@ export const catalogue = {
     },
     sentence: ({ reason, ...named }) => `${batchName(named)} is waiting: ${waitingWords[reason]}`,
   }),
-  difference: info<DifferentExport>({
+  difference: info<BatchNames & { readonly export: ComparedExport }>({
     when: 'An export differs from what the service counted. A log has it in `batch`.',
     called: 'results missing in an export',
     example: {
@@ -1108,10 +1089,6 @@ const stopWords: Readonly<Record<number, string>> = {
   130: 'interrupted',
   143: 'terminated',
 };
-
-interface DifferentExport extends BatchNames {
-  readonly export: ComparedExport;
-}
 
 interface ComparedRuns {
   readonly finished_at: string;
