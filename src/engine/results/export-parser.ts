@@ -17,6 +17,10 @@ import {
   type RecordTemplates,
 } from './record-templates.js';
 
+const maxKeyBytes = 65_536;
+/** A longer member is skipped as a section. */
+const maxRecordBytes = 1_048_576;
+
 export interface ExportParserOptions {
   readonly type: VerificationType;
   readonly outcomes: OutcomeTable;
@@ -38,12 +42,6 @@ export interface ExportParserOptions {
     readonly keys: ExpectedKeys;
     readonly onRecord: (number: number, outcomeId: number) => void;
   };
-  /** Most levels of nesting, the export's own object counted. @default 64 */
-  readonly maxDepth?: number;
-  /** Most bytes of a key. @default 65536 */
-  readonly maxKeyBytes?: number;
-  /** Most bytes of a record; a longer member is skipped as a section. @default 1048576 */
-  readonly maxRecordBytes?: number;
 }
 
 export interface ExportCounts {
@@ -79,9 +77,7 @@ class ExportParser {
   #memberAt = 0;
   readonly #isWanted: (address: string) => boolean;
   readonly #expected: ExportParserOptions['expected'];
-  readonly #maxKeyBytes: number;
-  readonly #maxRecordBytes: number;
-  readonly #scanner: MemberScanner;
+  readonly #scanner = new MemberScanner();
   readonly #known: KnownRecords;
   #templates: RecordTemplates | undefined;
   readonly #token = new TokenBytes();
@@ -104,9 +100,6 @@ class ExportParser {
     this.#onRecord = options.onRecord;
     this.#isWanted = options.isWanted ?? (() => true);
     this.#expected = options.expected;
-    this.#maxKeyBytes = options.maxKeyBytes ?? 65_536;
-    this.#maxRecordBytes = options.maxRecordBytes ?? 1_048_576;
-    this.#scanner = new MemberScanner(options.maxDepth ?? 64);
     this.#known = knownRecords(options.type, options.outcomes);
   }
 
@@ -132,7 +125,7 @@ class ExportParser {
       switch (scanned) {
         case 'keyStart':
           this.#isInKey = true;
-          this.#token.begin(at, this.#maxKeyBytes);
+          this.#token.begin(at, maxKeyBytes);
           break;
         case 'keyEnd':
           this.#isInKey = false;
@@ -140,7 +133,7 @@ class ExportParser {
           break;
         case 'valueStart':
           this.#isObject = bytes[at] === json.openObject;
-          if (this.#isObject) this.#token.begin(at, this.#maxRecordBytes);
+          if (this.#isObject) this.#token.begin(at, maxRecordBytes);
           break;
         case 'valueEnd':
           this.#readValue(this.#isObject && this.#token.finish(bytes, at));
@@ -185,7 +178,7 @@ class ExportParser {
       if (bytes[at] !== json.quote) return memberEnd;
       const keyStart = at + 1;
       const keyEnd = plainTextEnd(view, keyStart, to);
-      if (keyEnd === -1 || keyEnd - keyStart > this.#maxKeyBytes) return memberEnd;
+      if (keyEnd === -1 || keyEnd - keyStart > maxKeyBytes) return memberEnd;
       at = skipSpace(bytes, keyEnd + 1, to);
       if (bytes[at] !== json.colon) return memberEnd;
       at = skipSpace(bytes, at + 1, to);
@@ -197,7 +190,7 @@ class ExportParser {
         this.#key = key;
       }
       const outcome = known.find(bytes, view, at, to);
-      if (outcome === -1 || known.end - at > this.#maxRecordBytes) return memberEnd;
+      if (outcome === -1 || known.end - at > maxRecordBytes) return memberEnd;
       memberEnd = known.end;
       this.#records += 1;
       const memberAddress = this.#otherAddress(bytes, keyStart, keyEnd, at, memberEnd);
@@ -224,7 +217,7 @@ class ExportParser {
         const recordStart = members[at + 2] as number;
         const recordEnd = members[at + 3] as number;
         const recordBytes = recordEnd - recordStart;
-        if (end - start > this.#maxKeyBytes || recordBytes > this.#maxRecordBytes) return memberEnd;
+        if (end - start > maxKeyBytes || recordBytes > maxRecordBytes) return memberEnd;
         const outcome = members[at + 4] as number;
         const nextAt = keyAt + end - start;
         const memberAddress =
@@ -343,7 +336,7 @@ class ExportParser {
   }
 
   #longKey(): Error {
-    return brokenExport(`a key is longer than ${this.#maxKeyBytes} bytes`, this.#bytes);
+    return brokenExport(`a key is longer than ${maxKeyBytes} bytes`, this.#bytes);
   }
 }
 

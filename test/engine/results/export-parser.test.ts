@@ -269,11 +269,11 @@ describe('sections', () => {
   });
 
   it('are what a record becomes that is longer than a record may be', async () => {
-    const long = JSON.stringify(emailRecordOf('a@example.com', { note: 'x'.repeat(300) }));
+    const long = JSON.stringify(emailRecordOf('a@example.com', { note: 'x'.repeat(1_048_576) }));
     const text = `{"a":${record},"b":${long},"c":${record},"d":${long}}`;
-    for (const length of [1, 50, text.length]) {
+    for (const length of [101, text.length]) {
       const chunks = cutEvery(Buffer.from(text), length);
-      const reading = await readChunks(chunks, { maxRecordBytes: 400 });
+      const reading = await readChunks(chunks);
       expect(reading.found.map(([key]) => key)).toEqual(['a', 'c']);
       expect(reading.others).toBe(2);
     }

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import { ContractError } from '../../../src/platform/errors/service-errors.js';
-import { fetchExport } from '../../../src/engine/streams/drive-batches.js';
+import { fetchExport } from '../../../src/engine/streams/memory-export.js';
 import { caught } from '../../client/test-client.js';
 import { recordOf } from './harness/record-service.js';
 

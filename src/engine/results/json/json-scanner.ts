@@ -42,6 +42,8 @@ const words: Readonly<Record<number, Uint8Array>> = {
   0x66: Uint8Array.from(Buffer.from('false')),
   0x6e: Uint8Array.from(Buffer.from('null')),
 };
+/** Most levels of nesting, the outermost object counted. */
+const maxDepth = 64;
 const objectLevel = 0;
 const arrayLevel = 1;
 
@@ -54,8 +56,7 @@ export class MemberScanner {
   /** Bytes of the body before the current chunk, for messages. */
   chunkOffset = 0;
 
-  readonly #maxDepth: number;
-  readonly #levels: Uint8Array;
+  readonly #levels = new Uint8Array(maxDepth);
   #depth = 0;
   #state: State = 'start';
   #textIsKey = false;
@@ -63,12 +64,6 @@ export class MemberScanner {
   #number: NumberPart = 'minus';
   #word: Uint8Array = byteOrderMark;
   #wordBytes = 0;
-
-  /** @param maxDepth most levels of nesting, the outermost object counted */
-  constructor(maxDepth: number) {
-    this.#maxDepth = maxDepth;
-    this.#levels = new Uint8Array(maxDepth);
-  }
 
   get isBehindMember(): boolean {
     return this.#depth === 1 && this.#state === 'behindValue';
@@ -229,8 +224,8 @@ export class MemberScanner {
   }
 
   #open(level: number, at: number): void {
-    if (this.#depth === this.#maxDepth) {
-      throw this.#refuse(`it is nested deeper than ${this.#maxDepth} levels`, at);
+    if (this.#depth === maxDepth) {
+      throw this.#refuse(`it is nested deeper than ${maxDepth} levels`, at);
     }
     this.#levels[this.#depth] = level;
     this.#depth += 1;

@@ -1,13 +1,10 @@
 import type { Batch } from '../../batches/batch.js';
-import { isBeforeLaunch } from '../../batches/uploads/delete-orphans.js';
-import { deleteBatch } from '../../batches/uploads/delete-uploads.js';
-import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
-import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';
-import { replaced } from '../../batches/transitions.js';
+import { isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';
 import { stopsForNow } from '../../driver/batch-errors.js';
-import { DeadlineError, DetachedError } from '../../../platform/errors/errors.js';
+import { DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { GivenUpBatches } from './given-up-batches.js';
 import { BatchSettling } from './settle-batches.js';
 import { type DriveRunOptions, RunBatches } from './run-batches.js';
 import { RunDeletions } from './run-deletions.js';
@@ -177,84 +174,23 @@ export class RunDriver {
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
     reconciliation.reportChanges(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
-    const refused: string[] = [];
-    for (const driven of this.#batches.log.batches()) {
-      const { state } = driven;
-      if (!isBeforeLaunch(state)) continue;
-      if ('launches' in state && state.launches > 0) refused.push(state.uuid);
-      await this.#giveUp(driven);
-    }
+    const givenUp = new GivenUpBatches(this.#options, this.#batches, this.#drive);
+    await givenUp.giveUpUnlaunched();
     // Nothing is launched for an outdated list, not even what was in doubt.
     this.#drive.gate.hold();
-    const kept = new Set<string>();
-    await this.#giveUpReady(kept);
+    await givenUp.giveUpReady();
     do {
       const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
       // The reason of an abort is the caller's.
       // oxlint-disable-next-line typescript/only-throw-error
       if (stoppedBy !== undefined) throw stoppedBy;
-    } while (await this.#giveUpReady(kept));
+    } while (await givenUp.giveUpReady());
     if (reconciliation.uploads.all().length === 0 && this.#batches.log.batches().length === 0)
       return;
     await this.#deletions.retry();
     await this.#deletions.deleteReplaced();
     this.#deletions.report();
-    for (const uuid of refused) {
-      if (!(await isVisible(this.#options.client, uuid, run.signal))) await this.#dropLaunch(uuid);
-    }
-  }
-
-  /** Nothing will come of a launch that the history notes: its batch is gone, and no run waits for it. */
-  async #dropLaunch(uuid: string): Promise<void> {
-    await this.#options.run.history?.dropLaunch(uuid);
-  }
-
-  async #giveUp(driven: DrivenBatch): Promise<void> {
-    const { name = '', state } = driven;
-    await this.#batches.record({ ...driven, name, state: replaced(state) });
-  }
-
-  /**
-   * Deletes batches in doubt that the service calls ready: their launch was not carried out.
-   *
-   * @param kept uuids of undeleted ones: their launch may have arrived after all
-   * @returns whether some must be read again
-   * @throws DeadlineError when one is ready for the second time and still not deleted
-   */
-  async #giveUpReady(kept: Set<string>): Promise<boolean> {
-    const { client, run } = this.#options;
-    let isAnyInDoubt = false;
-    for (const driven of this.#batches.log.batches()) {
-      const { state, name = '' } = driven;
-      const isGivenUp = state.stage === 'launching' && state.isGivenUp === true;
-      if (state.stage !== 'ready' && !isGivenUp) continue;
-      // Recorded first: after a kill the next process finds the upload, or knows why it is gone.
-      const noted: BatchState = {
-        ...elected(state),
-        stage: 'launching',
-        answeredError: false,
-        isGivenUp: true,
-      };
-      await this.#batches.record({ ...driven, name, state: noted });
-      const end = await this.#drive.inTurn(async () =>
-        deleteBatch(client, state.uuid, { signal: run.signal }),
-      );
-      // What the service says to have deleted and still has may be launched yet.
-      if (end === 'gone' && !(await isVisible(client, state.uuid, run.signal))) {
-        await this.#dropLaunch(state.uuid);
-        await this.#giveUp({ ...driven, state: noted });
-        continue;
-      }
-      if (kept.has(state.uuid)) {
-        throw new DeadlineError(
-          `batch ${name} (${state.uuid}): its launch was asked for and may still come, and the service does not delete it`,
-          { code: 'service_unavailable' },
-        );
-      }
-      kept.add(state.uuid);
-      isAnyInDoubt = true;
-    }
-    return isAnyInDoubt;
+    await givenUp.dropRefused();
   }
 
   /** Prepares every batch, which is free, and asks whether to launch. @returns what stops the run */

@@ -7,7 +7,7 @@ import { MemberScanner } from '../../../../src/engine/results/json/json-scanner.
 /** Keys and values as they stand in the text; undefined when the scanner refuses it. */
 function scan(text: string): string[] | undefined {
   const bytes = Buffer.from(text);
-  const scanner = new MemberScanner(64);
+  const scanner = new MemberScanner();
   const parts: string[] = [];
   let at = 0;
   let start = 0;
