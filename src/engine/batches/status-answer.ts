@@ -137,9 +137,6 @@ function phoneCounts(answer: object): PreparedCounts | undefined {
 /** The fact that shows an answer to be about another upload. */
 export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines' | 'launched';
 
-/** What of a status cannot be right. Services may change names. */
-export type OddFact = Exclude<SignOfAnother, 'name' | 'launched'> | 'cost';
-
 /** Fields that an answer may have beside its status; none is shown (spec 2.5, 2.9). */
 const answerShape = z.looseObject({
   batch_uuid: z.string().optional().catch(undefined),
