@@ -60,7 +60,7 @@ const double = {
 };
 
 const cases: readonly [string, () => unknown, RegExp][] = [
-  ['verify', () => verify(any({ email: [3] })), /\["email"\].*\[3\]/],
+  ['verify', () => verify(any({ email: [3] })), /^email\b.*\[3\]/],
   ['verify', () => verify(any({ settings: { target_audience: 99 } })), /\b23\b.*\bnull\b.*\b99/],
   ['postgresSource', () => postgresSource(any({ url: 'postgres://h/d' })), /\bquery/],
   ['postgresSource', () => postgresSource(any({ url, qery: '' })), /\bquery/],
@@ -72,13 +72,13 @@ const cases: readonly [string, () => unknown, RegExp][] = [
   ['rowsSource', () => rowsSource([], any({ headers: ['a'] })), /\bheader/],
   ['fileSource', () => fileSource('a.csv', any({ delimeter: ';' })), /\bdelimiter/],
   ['fileSink', () => fileSink('a.csv', any({ delimiter: 1 })), /\bdelimiter/],
-  ['streamSink', () => streamSink(any({}), any({})), /\bname.*streamSink/],
+  ['streamSink', () => streamSink(any({}), any({})), /^name\b/],
   ['partsSink', () => partsSink('parts', any({})), /\bpartBytes/],
   ['listSource', () => listSource('https://a.b/c.csv', any({ sheets: 1 })), /\bsheet/],
-  ['verify', () => verify(any({ email: 'email' })), /\bemail.*\["email"\].*"email"/],
+  ['verify', () => verify(any({ email: 'email' })), /^email\b.*"email"$/],
   ['verify', () => verify(any({ emial: ['email'] })), /"emial".*email/],
   ['verify', () => verify(any(undefined)), /undefined/],
-  ['verify', () => verify(any({ email: Promise.resolve(['email']) })), /\bemail.*\["email"\]/],
+  ['verify', () => verify(any({ email: Promise.resolve(['email']) })), /^email\b/],
   ['verify', () => verify(any({ email: ['email'], country: 41 })), /\bcountry.*41/],
   ['verify', () => verify(any({ email: ['a', 1] })), /"a".*1/],
   ['StreamPlan', () => new StreamPlan(any({ batchSize: 1.5 })), /\bbatchSize.*0.*1\.5/],
@@ -194,11 +194,11 @@ const cases: readonly [string, () => unknown, RegExp][] = [
   ['streamSource', () => streamSource('x', any({})), /\bopenStream/],
   ['combinedSource', () => combinedSource(any([5])), /\bsources/],
   ['findLists', async () => findLists(any(5)), /\blist.*URL.*5/],
-  ['findColumns', async () => findColumns(any('a.csv')), /\bsource.*fileSource/],
+  ['findColumns', async () => findColumns(any('a.csv')), /^source\b.*"a\.csv"$/],
   [
     'splitSink',
     () => splitSink(any({ output: { name: 'mine', open() {} }, keep: { verdicts: ['valid'] } })),
-    /fileSink.*"verified\.csv"/,
+    /^output\b/,
   ],
   [
     'mergeExports',
@@ -211,11 +211,7 @@ const cases: readonly [string, () => unknown, RegExp][] = [
     /\bexports.*\["export\.json"\]/,
   ],
   ['verdictFolder', () => verdictFolder('by', any({ ending: 5 })), /\bending.*5/],
-  [
-    'verdictSink',
-    () => verdictSink('x', any({ valid: fileSink('a.csv') })),
-    /outputs\.wrong.*fileSink.*"verified\.csv"/,
-  ],
+  ['verdictSink', () => verdictSink('x', any({ valid: fileSink('a.csv') })), /^outputs\.wrong\b/],
   [
     'splitSink',
     () => splitSink(any({ output: fileSink('a.csv'), keep: { verdicts: ['good'] } })),

@@ -113,10 +113,7 @@ describe.each(users)('the lock of $option', ({ option, open }) => {
 
   it('is refused when another process holds it', async () => {
     await withFlock('exit 1');
-    await expect(open()).rejects.toMatchObject({
-      code: 'state_locked',
-      message: expect.stringContaining('another process is working in') as string,
-    });
+    await expect(open()).rejects.toMatchObject({ code: 'state_locked' });
   });
 
   it('gives the helper process its PATH and nothing else, least of all the key', async () => {

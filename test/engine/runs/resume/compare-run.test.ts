@@ -66,7 +66,7 @@ describe('differingSettings', () => {
   it('names the service, and nothing that decides the rows', () => {
     const other = optionsOf({ country: 'DE', batchSize: 7, settings: { description: 'x' } });
     expect(differences(optionsOf(), other, 'local')).toEqual([
-      '`baseUrl` (https://service.example when it began, no service now)',
+      expect.stringMatching(/^`baseUrl` \(https:\/\/service\.example\b/),
       '`settings.description`',
     ]);
   });
@@ -110,8 +110,8 @@ describe('findChange', () => {
     expect(findChange({ run, plan }, decides, { ...plan, headers: [3] })).toBeUndefined();
   });
 
-  it.each<[string, Partial<PlanEntry>]>([
-    ['the list has 4 rows now and had 3', { rows: 4 }],
+  it.each<[string | RegExp, Partial<PlanEntry>]>([
+    [/\b4\b.*\b3\b/, { rows: 4 }],
     ["the list's content", { content: 'abd' }],
     ["the list's content", { content: null }],
     ["the list's content", { batches: [] }],
@@ -119,9 +119,9 @@ describe('findChange', () => {
       "the list's content",
       { batches: [{ type: 'email', country: 'US', addresses: 3, checksum: 8 }] },
     ],
-    ["the list's header is in line 3 now and was in line 1", { headers: [3], content: 'abd' }],
-  ])('says that %s', (what, change) => {
-    expect(findChange({ run, plan }, run.decides, { ...plan, ...change })).toBe(what);
+    [/\b3\b.*\b1\b/, { headers: [3], content: 'abd' }],
+  ])('names the change: %s', (what, change) => {
+    expect(findChange({ run, plan }, run.decides, { ...plan, ...change })).toMatch(what);
   });
 
   it('lays no change to what only the output is made by, also if only one of both was given it', () => {
@@ -133,21 +133,18 @@ describe('findChange', () => {
     expect(hasSameOutput(before.run, run)).toBe(false);
   });
 
-  it.each<[string, Partial<ResolvedRun>]>([
-    ['`email` (email when it began, mail now)', { email: ['mail'] }],
-    ['`phone` (none when it began, mobile now)', { phone: ['mobile'] }],
-    ['`country` (US when it began, DE now)', { country: 'DE' }],
-    ['`countryColumn` (none when it began, country now)', { countryColumn: 'country' }],
-    ['`countryFrom` (none when it began, mobile now)', { countryFrom: 'mobile' }],
-    ['`batchSize` (50000 when it began, 7 now)', { batchSize: 7 }],
-    ['`header` (none when it began, false now)', { decides: { header: false } }],
-    [
-      '`country` (US when it began, DE now), `batchSize` (50000 when it began, 7 now)',
-      { country: 'DE', batchSize: 7 },
-    ],
+  it.each<[RegExp, Partial<ResolvedRun>]>([
+    [/^`email` \(email\b.*\bmail\b/, { email: ['mail'] }],
+    [/^`phone`.*\bmobile\b/, { phone: ['mobile'] }],
+    [/^`country` \(US\b.*\bDE\b/, { country: 'DE' }],
+    [/^`countryColumn`.*\bcountry\b/, { countryColumn: 'country' }],
+    [/^`countryFrom`.*\bmobile\b/, { countryFrom: 'mobile' }],
+    [/^`batchSize` \(50000\b.*\b7\b/, { batchSize: 7 }],
+    [/^`header`.*\bfalse\b/, { decides: { header: false } }],
+    [/^`country` \(US\b.*\bDE\b.*`batchSize` \(50000\b.*\b7\b/, { country: 'DE', batchSize: 7 }],
   ])('names %s', (options, change) => {
     const { decides } = decisionsOf(optionsOf(change));
-    expect(findChange({ run, plan }, decides, other)).toBe(options);
+    expect(findChange({ run, plan }, decides, other)).toMatch(options);
   });
 });
 
