@@ -27,8 +27,8 @@ export async function dryRun(
   place: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
   reports: RunReports,
 ): Promise<Estimate> {
-  const { estimate, more, before, doubtful } = await estimateJob(job, place, reports);
-  const shared = place.store ? await sharedRun(place.store) : [];
+  const { estimate, more, before, doubtful, isReplaced } = await estimateJob(job, place, reports);
+  const shared = place.store && !isReplaced ? await sharedRun(place.store) : [];
   job.reporter.doubtful(doubtful);
   job.reporter.report([message('estimate', estimate), ...more, ...before, ...shared]);
   return estimate;
@@ -67,6 +67,8 @@ export interface EstimatedJob {
   /** Whether `--max-credits` has no room for any batch of it. */
   readonly launchesNothing: boolean;
   readonly doubtful: readonly DoubtfulColumn[];
+  /** Whether another run takes the place of the shared one. */
+  readonly isReplaced: boolean;
 }
 
 /** Of both types: `from_history` are those that a history has results of. */
@@ -105,6 +107,7 @@ export async function estimateJob(
     // The guide counts a list several times, and shows the last count.
     const emails: Message[] = [];
     const unaffordable = new Set<string>();
+    let isReplaced = false;
     const { fresh, onChange, moved, retryFailed, partial } = givenOptionsOfKeptRuns(options);
     // Cells are previewed only to the person at the terminal; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
@@ -118,6 +121,7 @@ export async function estimateJob(
           const { type, used, smallest, allowed } = progress.fields;
           if (Number(used) + Number(smallest) > Number(allowed)) unaffordable.add(String(type));
         }
+        if (progress.stage === 'notice' && progress.code === 'run_replaced') isReplaced = true;
         if (isOfEmails) emails.push(progressMessage(progress));
         else shared.onProgress?.(progress);
       },
@@ -137,7 +141,7 @@ export async function estimateJob(
     const paid = await findPaid();
     const known = totalOf({ estimate }, 'from_history');
     const hasPaid = describeCredits(estimate.unfinished?.paid ?? { email: 0, phone: 0 });
-    const isReplaced = paid !== undefined && hasPaid === undefined && addresses > 0 && known === 0;
+    const isPaidNow = paid !== undefined && hasPaid === undefined && addresses > 0 && known === 0;
     const elsewhere = addresses > 0 ? await findElsewhere(stateDir) : [];
     const isDropped = options.has('fresh') && stateDir !== undefined;
     const old = isDropped ? await findStatus(stateDir) : undefined;
@@ -146,11 +150,11 @@ export async function estimateJob(
       ...keepMessages(options, estimate.columns),
       ...emails,
       ...(dropped ? [dropped] : []),
-      ...(isReplaced ? [paidAgain(paid, addresses, !isAskedAboutPaid(options))] : []),
+      ...(isPaidNow ? [paidAgain(paid, addresses, !isAskedAboutPaid(options))] : []),
       ...(unfinished ? [unfinished] : []),
       ...elsewhere,
     ];
-    const isPaidAgain = isReplaced || elsewhere.length > 0;
+    const isPaidAgain = isPaidNow || elsewhere.length > 0;
     const more = [
       ...changed.messages(),
       ...adviceMessages(reports.adviceOn(estimate), 'notice'),
@@ -160,7 +164,7 @@ export async function estimateJob(
     // A resumed run collects what it has launched.
     const launchesNothing =
       !estimate.unfinished && types.length > 0 && types.every((type) => unaffordable.has(type));
-    return { estimate, more, before, isPaidAgain, launchesNothing, doubtful };
+    return { estimate, more, before, isPaidAgain, launchesNothing, doubtful, isReplaced };
   } finally {
     await connection?.close();
   }

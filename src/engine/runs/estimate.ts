@@ -15,13 +15,14 @@ import { budgetNotices, type LeftToSend, nothingLeft, readCredits } from './cred
 import { EstimatedList } from './estimated-list.js';
 import { askedOptions, type Estimate } from '../summary/summary.js';
 import { openList, planEntryOf, startValidating } from './planning/open-list.js';
-import { readShared } from './reporting/read-status.js';
+import { lookAtShared } from './reporting/read-status.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
-import { LaunchedElsewhere } from './resume/launched-elsewhere.js';
+import { LaunchedElsewhere, paidLookup } from './resume/launched-elsewhere.js';
+import type { HashWords } from '../../platform/hashing/address-table.js';
 import { leftOfShared } from './resume/left-to-send.js';
 import { UnfinishedComparison } from './resume/compare-unfinished.js';
 import type { PlanEntry } from '../stores/journal-entries.js';
@@ -71,7 +72,12 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   await unfinished?.begin(layout);
   const launched = unfinished?.launches ?? new Set<string>();
   const elsewhere = options.history && new LaunchedElsewhere(options.history, launched, 'all');
-  const list = new EstimatedList(planFor(layout, suppressed, asked, elsewhere));
+  const shared = await readLeftOfShared(options, onNotice);
+  let paidSince = 0;
+  const onRecall = (hash: HashWords): void => {
+    if (shared?.isPaidSince?.(hash) === true) paidSince += 1;
+  };
+  const list = new EstimatedList(planFor(layout, suppressed, asked, { elsewhere, onRecall }));
   const validate = sink && (await startValidating({ sink, signal, onProgress }, reading, layout));
   for await (const chunk of reading.chunks) {
     signal.throwIfAborted();
@@ -88,11 +94,14 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const entryOf = (batches: readonly Batch[]): PlanEntry =>
     planEntryOf(list.rows, { reading, found }, batches);
   const stood = await unfinished?.end(entryOf, list);
-  const left = stood?.left ??
-    (await readLeftOfShared(options, onNotice)) ?? { ...nothingLeft, batches: list.batches };
+  // Another run takes its place, which plans the list again.
+  const isReplaced = paidSince > 0;
+  const planned = isReplaced ? { ...shared?.left, batches: list.batches } : shared?.left;
+  const left = stood?.left ?? { ...nothingLeft, batches: list.batches, ...planned };
   for (const each of [
     ...(stood ? [] : (elsewhere?.notices() ?? [])),
-    ...(stood?.paidSince ? [notice('paid_since', { addresses: stood.paidSince })] : []),
+    ...paidSinceNotices(stood?.paidSince ?? paidSince),
+    ...(isReplaced ? [notice('run_replaced', { run: options.store?.name ?? '' })] : []),
     ...columnNotices(list.plan),
     ...(stood ? [] : emailNotices(list.plan, list.batches)),
     ...budgetNotices(left, options),
@@ -141,7 +150,13 @@ function planFor(
   layout: ColumnLayout,
   suppressed: Suppressed | undefined,
   { onChangedCell, history, ...options }: EstimateSettings & { readonly batchSize: number },
-  elsewhere: LaunchedElsewhere | undefined,
+  {
+    elsewhere,
+    onRecall,
+  }: {
+    readonly elsewhere: LaunchedElsewhere | undefined;
+    readonly onRecall: (hash: HashWords) => void;
+  },
 ): Plan {
   return new Plan({
     ...options,
@@ -160,6 +175,7 @@ function planFor(
         return {
           // A run waits for what others have launched, and pays for none of it.
           outcomeOf(hash) {
+            onRecall(hash);
             const outcome = kept.outcomeOf(hash);
             return outcome === -1 && elsewhere?.note(hash) === true ? launched : outcome;
           },
@@ -181,13 +197,30 @@ async function shownBalance(
   return read && { email: read.email_credit, phone: read.phone_credit };
 }
 
+function paidSinceNotices(addresses: number): readonly Notice[] {
+  return addresses > 0 ? [notice('paid_since', { addresses })] : [];
+}
+
+interface LeftOfShared {
+  readonly left: LeftToSend;
+  /** Whether another run has paid for an address since it was planned; absent where it is joined in any case. */
+  readonly isPaidSince?: (hash: HashWords) => boolean;
+}
+
 /** @returns `undefined` where it has not begun, or is unknown */
 async function readLeftOfShared(
-  { store, retryFailed }: EstimateSettings,
+  { store, retryFailed, history }: EstimateSettings,
   onNotice: (given: Notice) => void,
-): Promise<LeftToSend | undefined> {
+): Promise<LeftOfShared | undefined> {
+  if (!store) return undefined;
   try {
-    return store && leftOfShared(await readShared(store), { retryFailed });
+    const { state, isAtWork } = await lookAtShared(store);
+    const left = leftOfShared(state, { retryFailed });
+    if (!left) return undefined;
+    // Whoever is at work goes on with it, and others join.
+    if (isAtWork || state.finished || !history) return { left };
+    const sinceMs = Date.parse(state.run?.startedAt ?? '');
+    return { left, isPaidSince: paidLookup(history, state, 'all', sinceMs) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onNotice(notice('store_unread', { name: store?.name ?? '', why }));

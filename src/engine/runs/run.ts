@@ -8,7 +8,7 @@ import type { Needed } from '../../platform/option-kinds.js';
 import { comparedSource } from '../../lists/rows/sources/derived-sources.js';
 import { holdSinks } from '../../lists/rows/sink.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { observedEnd, observedProgress, SharedRows } from './reporting/run-progress.js';
+import { noticed, observedEnd, observedProgress, SharedRows } from './reporting/run-progress.js';
 import {
   checkSink,
   findEnds,
@@ -22,6 +22,9 @@ import { SharedRun } from './resume/join-shared-run.js';
 import { DirectoryRun } from './resume/open-run.js';
 import { runShape } from './options/option-shapes.js';
 import { RunLifecycle } from './run-lifecycle.js';
+import type { RunLocation } from './resume/run-location.js';
+import { RunReplacedError } from '../stores/shared/store-protocol.js';
+import { notice } from '../../platform/text/notices.js';
 import type { Summary } from '../summary/summary.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
@@ -69,12 +72,36 @@ export async function run<From extends SourceInput, Given = unknown>(
       await calledBack.settled();
     },
   });
-  const { signal, clock } = found;
   await checkSink(found.sink, countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));
-  const place = store
-    ? await SharedRun.open(found, store, stateDir, rows)
-    : await DirectoryRun.open(found, stateDir ?? (await stateDirFor(options.sink, found.sink)));
+  if (!store) {
+    const path = stateDir ?? (await stateDirFor(options.sink, found.sink));
+    return workIn(found, await DirectoryRun.open(found, path), async () =>
+      // Processes of a shared run write its output in turn.
+      holdSinks([found.sink, found.maxUnknown?.suspect], {
+        ...found,
+        waitLockMs,
+        onLost: (error) => outputLost.abort(error),
+      }),
+    );
+  }
+  const shared = { ...found, client: madeOnce(found.client) };
+  for (;;) {
+    const place = await SharedRun.open(shared, store, stateDir, rows);
+    try {
+      return await workIn(shared, place);
+    } catch (error) {
+      if (!(error instanceof RunReplacedError)) throw error;
+      onProgress(noticed(notice('run_replaced', { run: store.name })));
+    }
+  }
+}
+
+async function workIn(
+  run: ResolvedRun,
+  place: RunLocation,
+  hold?: () => Promise<() => Promise<void>>,
+): Promise<Summary> {
   const work = new RunLifecycle(place);
   let release: (() => Promise<void>) | undefined;
   const leave = async (): Promise<void> => {
@@ -86,16 +113,9 @@ export async function run<From extends SourceInput, Given = unknown>(
   };
   let summary: Summary;
   try {
-    // Processes of a shared run write its output in turn.
-    if (!store)
-      release = await holdSinks([found.sink, found.maxUnknown?.suspect], {
-        waitLockMs,
-        signal,
-        clock,
-        onLost: (error) => outputLost.abort(error),
-      });
+    release = await hold?.();
     summary = await observeRun(
-      { kind: 'durable', input: found.source.name, output: found.sink.name },
+      { kind: 'durable', input: run.source.name, output: run.sink.name },
       async () => work.toEnd(),
       observedEnd,
     );
@@ -106,6 +126,13 @@ export async function run<From extends SourceInput, Given = unknown>(
   }
   await leave();
   return summary;
+}
+
+/** A process that begins again keeps its client. */
+function madeOnce(client: ResolvedRun['client']): ResolvedRun['client'] {
+  if (typeof client !== 'function') return client;
+  let made: ReturnType<typeof client> | undefined;
+  return async (folder) => (made ??= client(folder));
 }
 
 async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promise<ResolvedRun> {

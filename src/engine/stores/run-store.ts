@@ -10,6 +10,7 @@ import { type BatchTimes, noTimes } from '../batches/batch-log.js';
 import { type RunState, entryOf } from './run-state.js';
 import type {
   BatchEntry,
+  BudgetEntry,
   FinishedEntry,
   JournalEntry,
   PartEntry,
@@ -225,6 +226,14 @@ export interface SharedRunStore extends RunStore {
    */
   begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun>;
   /**
+   * Puts another run in its place, unless another process has a batch of it, or has recorded one that this process
+   * does not know of. From then on every process that has it open gets a RunReplacedError, this one too.
+   *
+   * @returns whether it was replaced
+   * @throws RunReplacedError where another process was faster; OutputError
+   */
+  replace(replacement: Replacement): Promise<boolean>;
+  /**
    * Stores the used results of a history for the plan that this process is about to begin with.
    *
    * @throws OutputError
@@ -239,6 +248,13 @@ export interface SharedRunStore extends RunStore {
 export interface BegunRun {
   readonly run: RunEntry;
   readonly plan: PlanEntry;
+}
+
+/** The beginning of a run in place of others of its name. */
+export interface Replacement extends BegunRun {
+  /** The others' entries, the first of them first. */
+  readonly earlier: readonly JournalEntry[];
+  readonly budget: BudgetEntry | undefined;
 }
 
 /** A store in which processes on any machines find a run by its name. */

@@ -267,6 +267,12 @@ export const notices = {
     sentence: ({ addresses }) =>
       `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped: this run does not send ${addresses === 1 ? 'it' : 'them'}`,
   }),
+  run_replaced: define({
+    when: 'Another run has taken the place of the shared run that this process was about to resume, which had stopped: without what others with its history have paid for since. What it has paid counts for `--max-credits`.',
+    example: { run: 'run 2026-01-30 in postgres://db.example.com/jobs' },
+    sentence: ({ run }) =>
+      `${run} begins again without what another run with this history has paid for since it stopped; what it has paid for itself is used, and counts for its budget`,
+  }),
   results_owed: define({
     when: 'Results of the run before are paid for and could not be read: they are asked for again.',
     isWarning: true,

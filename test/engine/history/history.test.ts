@@ -485,11 +485,14 @@ describe('processes of a shared run', () => {
       throw systemError('EACCES');
     };
     type Join = Parameters<HistoryPresence['join']>;
+    const fail: Join[4] = async () => {
+      throw new Error('replaced');
+    };
     const join = async (run: object): Promise<void> =>
       new HistoryPresence(
         { files: { ...systemFiles, openLocked }, ...waiting, ...run } as never,
         'a run',
-      ).join({} as Join[0], { history: path, id: 'run' } as Join[1], [], {} as Join[3]);
+      ).join({} as Join[0], { history: path, id: 'run' } as Join[1], [], {} as Join[3], fail);
     await join({});
     await expect(join({ openHistory: () => undefined })).rejects.toMatchObject({
       code: 'output_failed',

@@ -8,6 +8,7 @@ import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import type { PlanEntry, RunEntry } from '../../../src/engine/stores/journal-entries.js';
 import { exampleSummary } from '../../report/page/example-report.js';
 import { exported, planEntry, runEntry } from './example-entries.js';
+import { RunReplacedError } from '../../../src/engine/stores/shared/store-protocol.js';
 import type { RateUpdate } from '../../../src/client/rate/shared-rate.js';
 import type {
   RunClaim,
@@ -728,6 +729,50 @@ function describeSharing<Store extends RunStore>(
         await (await one.claimOutput())?.finish(summary);
         await one.clear();
         await expect(text(two)).rejects.toBeInstanceOf(ClaimRevokedError);
+      });
+    });
+
+    it('gives way to another run where no other process has a batch, with what that one has cost', async () => {
+      await withUnbegun(async (stores) => {
+        const [one, two] = stores as unknown as [SharedRunStore, SharedRunStore];
+        const size = { type: 'email', country: 'US', addresses: 10, checksum: 0 };
+        const plan = { ...planEntry, batches: Array.from({ length: 9 }, () => size) };
+        const next = { ...runEntry, id: 'f'.repeat(16), keepsBudget: true };
+        const replace = async (): Promise<boolean> =>
+          one.replace({
+            earlier: [runEntry, plan, ...one.state.batches.values()],
+            run: next,
+            plan,
+            budget: { entry: 'budget', most: 15 },
+          });
+        for (const store of [two, one]) await store.begin(runEntry, plan);
+        const claim = await claimOne(two, whole);
+        await claim.record(progress(whole, launching));
+        expect(await replace()).toBe(false);
+        await claim.record({ ...progress(whole), charge });
+        expect(await one.claim([whole])).toEqual([]);
+        await one.keepRecalled(Buffer.from('of the next'));
+        expect(await replace()).toBe(true);
+        for (const store of [one, two]) {
+          await expect(store.record({ entry: 'approved' })).rejects.toBeInstanceOf(
+            RunReplacedError,
+          );
+        }
+        const joined = (await open()) as unknown as SharedRunStore;
+        const { state } = joined;
+        expect([state.run, state.budget?.most]).toEqual([next, 15]);
+        expect(state.earlier).toMatchObject([{ run: runEntry, batches: { size: 1 } }]);
+        expect(Buffer.from(await joined.readRecalled()).toString()).toBe('of the next');
+        const [again, more] = await claimAll(joined, [whole, other]);
+        expect(again?.entry).toBeUndefined();
+        expect(await again?.reserve(99)).toEqual({ isGranted: true, credits: 15 });
+        expect(await more?.reserve(99)).toMatchObject({ isGranted: false, credits: 25 });
+        await (await joined.claimOutput())?.finish(summary);
+        await joined.clear();
+        const last = await open();
+        expect(last.state).toMatchObject({ run: next, finished: { summary } });
+        await last.close();
+        await joined.close();
       });
     });
 

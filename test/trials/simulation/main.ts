@@ -202,10 +202,10 @@ async function simulateHistories(seeds: number, first: number): Promise<void> {
   if (share) {
     const tally = emptyTally();
     for (let seed = first + share.first; seed < first + seeds; seed += share.step) {
-      const { failure, lives, refused } = await simulateSharedHistory(seed);
+      const { failure, lives, replaced } = await simulateSharedHistory(seed);
       tally.simulations += 1;
       tally.lives += lives;
-      tally.reached['refused'] = (tally.reached['refused'] ?? 0) + refused;
+      tally.reached['replaced'] = (tally.reached['replaced'] ?? 0) + replaced;
       if (failure !== undefined) tally.failed.push({ number: seed, why: failure });
     }
     sendBack(tally);
@@ -215,7 +215,7 @@ async function simulateHistories(seeds: number, first: number): Promise<void> {
   const args = ['--histories', String(seeds), '--first', String(first)];
   const total = sum(await inWorkers<Tally>(program, args));
   process.stdout.write(
-    `${total.simulations} histories, ${total.lives} processes, ${total.reached['refused'] ?? 0} not resumed as another had paid, ${secondsSince(began)} s\n`,
+    `${total.simulations} histories, ${total.lives} processes, ${total.reached['replaced'] ?? 0} times begun again as another had paid, ${secondsSince(began)} s\n`,
   );
   printFailed(total, 'seed');
   if (total.failed.length > 0) process.exitCode = 1;

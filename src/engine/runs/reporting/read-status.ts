@@ -156,8 +156,18 @@ export async function readStoppedRun(
 
 /** @returns an empty state where the run has not begun */
 export async function readShared(store: SharedStore): Promise<RunState> {
-  const stored = await store.look({ signal: AbortSignal.timeout(lookMs) });
-  return replayJournal(stored?.entries ?? [], store.name, damagedInStore);
+  return (await lookAtShared(store)).state;
+}
+
+export async function lookAtShared(
+  store: SharedStore,
+): Promise<{ readonly state: RunState; readonly isAtWork: boolean }> {
+  const { entries = [], workers = [] } =
+    (await store.look({ signal: AbortSignal.timeout(lookMs) })) ?? {};
+  return {
+    state: replayJournal(entries, store.name, damagedInStore),
+    isAtWork: workers.some(({ isAlive }) => isAlive),
+  };
 }
 
 function stoppedRunOf(state: RunState, name: string): StoppedRun {

@@ -1,5 +1,4 @@
-import { keepBatches } from './earlier-results.js';
-import { paidSince, paidSinceError } from './launched-elsewhere.js';
+import { paidSince } from './launched-elsewhere.js';
 import { hasBytes } from '../../history/history-file.js';
 import {
   AddressesAtWork,
@@ -13,13 +12,11 @@ import { ConfigurationError, OutputError } from '../../../platform/errors/errors
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { FileLock } from '../../../platform/files/file-lock.js';
 import { notice } from '../../../platform/text/notices.js';
-import { type Batch, batchLabel } from '../../batches/batch.js';
+import type { Batch } from '../../batches/batch.js';
 import type { History } from '../../history/history.js';
 import { lineHashes } from '../../plan/line-hashes.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import type { SharedRunStore } from '../../stores/run-store.js';
-import { noTimes } from '../../batches/batch-log.js';
-import { recordedBatches } from '../planning/batch-files.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
 
@@ -55,14 +52,15 @@ export class HistoryPresence {
   /**
    * Joins the processes at work. A process without the history shows itself, too.
    *
-   * @throws StateError `state_mismatch` where there is none, and another run with the history has launched
-   * addresses of this one since it stopped: its processes share one plan
+   * @param replace called where there is none, and another run with the history has launched addresses of this
+   * one since it stopped: its processes share one plan. Ends in an error
    */
   async join(
     client: Client,
     begun: RunEntry,
     batches: readonly Batch[],
     store: SharedRunStore,
+    replace: (history: History, addresses: number) => Promise<never>,
   ): Promise<void> {
     const run = this.#run;
     const { history: path } = begun;
@@ -91,30 +89,18 @@ export class HistoryPresence {
         const others = await noteStopped(history, client, run, begun.id);
         const atWork = new AddressesAtWork(history, others);
         const addresses = await paidSince(history, batches, store.state, atWork);
-        if (addresses > 0) {
-          await keepStored(store, batches, history);
-          const leaves = `abandon ${this.#name} (sluice abandon, or abandonRun()) and begin it again, which uses what it has paid for and leaves`;
-          throw paidSinceError(addresses, 'history', leaves);
-        }
-        await this.notePlan(history, begun, batches);
+        await notePlan(history, this.#name, begun, batches);
+        if (addresses > 0) await replace(history, addresses);
+        await this.show(history.path, begun.id);
       } finally {
         await history.close();
       }
     });
   }
 
-  async notePlan(
-    history: History,
-    { id, account }: RunEntry,
-    batches: readonly Batch[],
-  ): Promise<void> {
-    const run = this.#run;
-    if (!history.plannedRuns().some((planned) => planned.id === id)) {
-      await history.notePlan({ id, account, run: this.#name }, batches, (place) =>
-        lineHashes(batches[place] as Batch, history.seed),
-      );
-    }
-    this.#lock = await joinAtWork({ files: run.files, path: history.path, id }, run);
+  /** This process may launch addresses of the run at any moment. */
+  async show(path: string, id: string): Promise<void> {
+    this.#lock = await joinAtWork({ files: this.#run.files, path, id }, this.#run);
   }
 
   async leave(): Promise<void> {
@@ -123,15 +109,15 @@ export class HistoryPresence {
   }
 }
 
-/** What a run has fetched outlasts its store. */
-async function keepStored(
-  store: SharedRunStore,
-  batches: readonly Batch[],
+/** @param name the run and its store */
+export async function notePlan(
   history: History,
+  name: string,
+  { id, account }: RunEntry,
+  batches: readonly Batch[],
 ): Promise<void> {
-  for await (const { batch, entry } of recordedBatches(batches, store.state)) {
-    if (!entry) continue;
-    const times = store.state.times.get(batchLabel(batch)) ?? noTimes;
-    await keepBatches(store, [{ batch, state: entry.state, times }], history);
-  }
+  if (history.plannedRuns().some((planned) => planned.id === id)) return;
+  await history.notePlan({ id, account, run: name }, batches, (place) =>
+    lineHashes(batches[place] as Batch, history.seed),
+  );
 }

@@ -7,9 +7,19 @@ import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/file-system.js';
 import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
 import { keepBatches } from './earlier-results.js';
-import { collectLeft, type ListReading, planBesideOthers } from './launched-elsewhere.js';
+import { budgetAfter, SharedGivingUp } from './give-up-shared.js';
+import {
+  collectLeft,
+  type ListReading,
+  paidSinceError,
+  planBesideOthers,
+} from './launched-elsewhere.js';
+import { ClaimRevokedError } from '../../batches/claim.js';
+import type { Batch } from '../../batches/batch.js';
+import { emptyRunState, type RunState } from '../../stores/run-state.js';
+import { RunReplacedError } from '../../stores/shared/store-protocol.js';
 import { dropPlan } from '../../history/planned-elsewhere.js';
-import { HistoryPresence } from './history-presence.js';
+import { HistoryPresence, notePlan } from './history-presence.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
@@ -43,6 +53,7 @@ export class SharedRun implements RunLocation {
   #source: Source | undefined;
   #leavePace: (() => void) | undefined;
   readonly #presence: HistoryPresence;
+  #givingUp: SharedGivingUp | undefined;
 
   private constructor(
     run: ResolvedRun,
@@ -169,7 +180,13 @@ export class SharedRun implements RunLocation {
     if (history !== undefined && !this.run.openHistory) {
       this.run.onProgress?.(noticed(notice('history_left_out', { history })));
     }
-    await this.#presence.join(client, begun.run, plannedInput.batches, this.store);
+    await this.#presence.join(
+      client,
+      begun.run,
+      plannedInput.batches,
+      this.store,
+      async (...since) => this.#replace(client, begun.run, plannedInput.batches, ...since),
+    );
     // A refused process changes nothing for the others.
     await this.#adoptStop(stopped);
     await this.#giveBudget();
@@ -186,18 +203,9 @@ export class SharedRun implements RunLocation {
       if (history) await collectLeft(history, client, run);
       const { state } = store;
       if (state.run && state.plan) return { run: state.run, plan: state.plan };
-      const begunHere = {
-        ...(await newRun(client, { ...run, ...(history && { history }) })),
-        version: runningVersion,
-      };
-      const beside = { run, client, history, earlier: [], id: begunHere.id };
-      const plannedInput = await planBesideOthers(beside, async (given) => {
-        const read = await this.#read(begunHere, history, given);
-        await checkListSize({ ...run, history }, read.entry.rows);
-        return read;
-      });
-      if (history) await this.#presence.notePlan(history, begunHere, plannedInput.batches);
-      const begun = await this.#begin(begunHere, plannedInput, history);
+      const { begunHere, plannedInput } = await this.#plan(client, history);
+      if (history) await this.#presence.show(history.path, begunHere.id);
+      const begun = await store.begin(begunHere, plannedInput.entry);
       if (history && begun.run.id !== begunHere.id) {
         await this.#presence.leave();
         await dropPlan(history, run.files, begunHere.id);
@@ -209,6 +217,72 @@ export class SharedRun implements RunLocation {
     } finally {
       await history?.close();
     }
+  }
+
+  /** Recorded only once the run can begin: its name would be taken. */
+  async #plan(
+    client: Client,
+    history: History | undefined,
+    before: Partial<RunEntry> = {},
+  ): Promise<{ readonly begunHere: RunEntry; readonly plannedInput: PlannedInput }> {
+    const { run, name, store, scratch } = this;
+    const begunHere = {
+      ...(await newRun(client, { ...run, ...(history && { history }) })),
+      ...before,
+      version: runningVersion,
+    };
+    const beside = { run, client, history, earlier: [], id: begunHere.id };
+    const plannedInput = await planBesideOthers(beside, async (given) => {
+      const read = await this.#read(begunHere, { history, state: emptyRunState, ...given });
+      await checkListSize({ ...run, history }, read.entry.rows);
+      return read;
+    });
+    if (history) await notePlan(history, name, begunHere, plannedInput.batches);
+    await checkBeforeSending({ ...run, history }, plannedInput);
+    if (plannedInput.entry.recalled) {
+      const path = scratch.recalledPath;
+      await store.keepRecalled(await onDisk(`read ${path}`, async () => run.files.readFile(path)));
+    }
+    return { begunHere, plannedInput };
+  }
+
+  /**
+   * Another run takes its place, without what others have paid for since it stopped. What it has paid counts for
+   * the other's budget.
+   *
+   * @throws RunReplacedError once it is done; StateError `state_mismatch` where other processes are at work
+   */
+  async #replace(
+    client: Client,
+    begun: RunEntry,
+    batches: readonly Batch[],
+    history: History,
+    addresses: number,
+  ): Promise<never> {
+    const { run, name, store } = this;
+    this.#givingUp ??= new SharedGivingUp(run, store);
+    const refusal = (): StateError =>
+      paidSinceError(
+        addresses,
+        'history',
+        `run the same command again when the other processes of ${name} have ended, which leaves`,
+      );
+    try {
+      if (!(await this.#givingUp.giveUp(client, begun, batches, history))) throw refusal();
+      const before = { outputId: outputIdOf(begun), keepsBudget: true };
+      const { begunHere, plannedInput } = await this.#plan(client, history, before);
+      const earlier = this.#givingUp.entries();
+      const budget = budgetAfter(store.state, run.maxCredits);
+      if (earlier) run.onProgress?.(noticed(notice('paid_since', { addresses })));
+      const beginning = { run: begunHere, plan: plannedInput.entry, budget };
+      if (earlier && (await store.replace({ earlier, ...beginning }))) {
+        throw new RunReplacedError(name);
+      }
+      await dropPlan(history, run.files, begunHere.id);
+    } catch (error) {
+      if (!(error instanceof ClaimRevokedError)) throw error;
+    }
+    throw refusal();
   }
 
   /** What stopped the run before this process joined may no longer apply. */
@@ -236,12 +310,15 @@ export class SharedRun implements RunLocation {
 
   async #read(
     entry: RunEntry,
-    history?: History,
-    { onMissing, ...given }: ListReading = {},
+    {
+      history,
+      state = this.store.state,
+      onMissing,
+      ...given
+    }: ListReading & { readonly history?: History | undefined; readonly state?: RunState } = {},
   ): Promise<PlannedInput> {
     const { run, scratch, store } = this;
     const { files } = run;
-    const { state } = store;
     const seed = Buffer.from(entry.seed, 'hex');
     if (state.plan?.recalled) {
       const bytes = await store.readRecalled();
@@ -269,21 +346,6 @@ export class SharedRun implements RunLocation {
       scratch,
       planned: undefined,
     });
-  }
-
-  /** Recorded only once the run can begin: its name would be taken. */
-  async #begin(
-    begunHere: RunEntry,
-    plannedInput: PlannedInput,
-    history: History | undefined,
-  ): Promise<BegunRun> {
-    const { run, store, scratch } = this;
-    await checkBeforeSending({ ...run, history }, plannedInput);
-    if (plannedInput.entry.recalled) {
-      const path = scratch.recalledPath;
-      await store.keepRecalled(await onDisk(`read ${path}`, async () => run.files.readFile(path)));
-    }
-    return store.begin(begunHere, plannedInput.entry);
   }
 
   async #refuseOther(client: Client, begun: RunEntry): Promise<void> {

@@ -110,9 +110,7 @@ export async function paidSince(
   atWork = new AddressesAtWork(history, []),
   by: LaunchedBy = 'runs',
 ): Promise<number> {
-  const uuidsOfRun = launchesOf(state);
-  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun, by);
-  const recall = history.recall(new OutcomeTable(), false);
+  const isPaid = paidLookup(history, state, by);
   const hash = new KeyHash(history.seed);
   let count = 0;
   for await (const { batch, entry } of recordedBatches(batches, state)) {
@@ -121,15 +119,34 @@ export async function paidSince(
       for (let place = 0; place < hashes.length / hashWords; place += 1) {
         hash.bringBack(hashes, place);
         atWork.note(hash);
-        const isKnown = recall.outcomeOf(hash) !== -1;
-        // A launch in doubt may have arrived, and another run have collected it.
-        const isOwn = isKnown && uuidsOfRun.has(recall.latest().origin.batchUuid);
-        if (isKnown ? !isOwn : elsewhere.note(hash)) count += 1;
+        if (isPaid(hash)) count += 1;
       }
     }
   }
   atWork.refuse();
   return count;
+}
+
+/**
+ * Whether another run has paid for an address that this one may not have launched.
+ *
+ * @param sinceMs when this one was planned, for what its plan has found already. @default that has nothing of it
+ */
+export function paidLookup(
+  history: History,
+  state: RunState,
+  by: LaunchedBy,
+  sinceMs = -Infinity,
+): (hash: HashWords) => boolean {
+  const uuidsOfRun = launchesOf(state);
+  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun, by);
+  const recall = history.recall(new OutcomeTable(), false);
+  return (hash) => {
+    if (recall.outcomeOf(hash) === -1) return elsewhere.note(hash);
+    const { batchUuid, atMs } = recall.latest().origin;
+    // A launch in doubt may have arrived, and another run have collected it.
+    return !uuidsOfRun.has(batchUuid) && atMs >= sinceMs;
+  };
 }
 
 /** batch_uuids that a run or one that it replaced may have launched; refused ones are noted in the history, too. */

@@ -52,6 +52,9 @@ begin
     return '{"refused": "restored"}';
   end if;
   if v_life is distinct from p_life then
+    if exists (select from sluice.run where run = p_run and p_life = any(replaced)) then
+      return '{"refused": "replaced"}';
+    end if;
     return '{"refused": "gone"}';
   end if;
   select coalesce(max(seq), 0) into v_latest from sluice.journal where run = p_run;
@@ -102,13 +105,59 @@ begin
     insert into sluice.journal (run, owner, call, entry) values (p_run, p_owner, p_call, p_plan);
   end if;
   delete from sluice.recalled
-  where run = p_run
+  where run = p_run and owner = p_owner
     and owner <> (select owner from sluice.journal where run = p_run order by seq limit 1);
   return json_build_object('updates', sluice.updates(p_run, p_seen));
 end $$;
 
--- The first block takes the place of all that the process has kept before. Once the run is begun, what comes
--- late is dropped: it would stand beside what counts, or in its place.
+-- Another run takes the place of the one of that name, with the entries of the one before it, p_earlier of
+-- them, ahead of its own: where no other process has a batch, or has written of one since p_seen. Who has joined
+-- the one before is refused from now on. What that has cost counts for p_most: it is the credits of a row of
+-- each type, which nobody claims.
+create function sluice.replace(
+  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid,
+  p_entries json[], p_earlier int, p_most numeric, p_types text[], p_spent bigint[])
+returns json language plpgsql as $$
+declare
+  v_refused json;
+begin
+  -- No step of another process is under way.
+  perform from sluice.run where run = p_run for update;
+  v_refused := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
+  if v_refused is not null then
+    return v_refused;
+  end if;
+  if not sluice.is_open(p_run) or exists (
+      select from sluice.journal
+      where run = p_run and seq > p_seen and batch is not null and owner <> p_owner)
+    or exists (
+      select from sluice.batch
+      where run = p_run and batch <> 'output' and not ended
+        and owner <> p_owner and lease_until > clock_timestamp())
+  then
+    return '{"lost": true}';
+  end if;
+  delete from sluice.journal where run = p_run;
+  delete from sluice.batch where run = p_run and batch <> 'copy';
+  delete from sluice.budget where run = p_run;
+  delete from sluice.recalled where run = p_run and owner <> p_owner;
+  insert into sluice.journal (run, batch, owner, call, entry)
+  select p_run, case when e.place <= p_earlier then 'earlier ' || e.place end, p_owner, 0, e.entry
+  from unnest(p_entries) with ordinality as e(entry, place)
+  order by e.place;
+  insert into sluice.batch (run, batch, type, addresses, ended, spent)
+  select p_run, 'earlier ' || s.type, s.type, 0, true, s.spent
+  from unnest(p_types, p_spent) as s(type, spent);
+  insert into sluice.budget (run, type, credits)
+  select p_run, s.type, s.spent from unnest(p_types, p_spent) as s(type, spent);
+  perform pg_notify('sluice', p_life::text);
+  update sluice.run
+  set replaced = replaced || life, life = gen_random_uuid(), most = p_most where run = p_run;
+  return '{}';
+end $$;
+
+-- The first block takes the place of all that the process has kept before. Once its run is begun, what comes
+-- late is dropped: it would stand beside what counts, or in its place. What others keep does not count.
 create function sluice.keep_recalled(
   p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid,
   p_part int, p_bytes bytea)
@@ -119,7 +168,7 @@ begin
   if v_refused is not null then
     return v_refused;
   end if;
-  if exists (select from sluice.journal where run = p_run) then
+  if p_owner = (select owner from sluice.journal where run = p_run order by seq limit 1) then
     return '{}';
   end if;
   if p_part = 0 then
@@ -271,7 +320,8 @@ begin
   select * into v_end from sluice.journal
   where run = p_run and batch = 'output' order by seq desc limit 1;
   delete from sluice.journal
-  where run = p_run and seq > (select min(seq) from sluice.journal where run = p_run);
+  where run = p_run
+    and seq <> (select min(seq) from sluice.journal where run = p_run and batch is null);
   if v_end.seq is not null then
     insert into sluice.journal (run, batch, epoch, owner, call, entry)
     values (p_run, v_end.batch, v_end.epoch, v_end.owner, v_end.call, v_end.entry);

@@ -182,9 +182,11 @@ export class SchemaCalls implements StoreCalls {
     run: string,
     label?: string,
   ): Promise<readonly Uint8Array[]> {
+    // Whoever has begun the run has kept what counts.
+    const whose = `owner = (select owner from ${this.#schema}.journal where run = $1 order by seq limit 1)`;
     const rows = await this.#connection.ask<{ bytes: Buffer }>(
       `select bytes from ${this.#schema}.${table}
-       where run = $1${label === undefined ? '' : ' and batch = $2'} order by part`,
+       where run = $1 and ${label === undefined ? whose : 'batch = $2'} order by part`,
       label === undefined ? [run] : [run, label],
     );
     return rows.map(({ bytes }) => bytes);

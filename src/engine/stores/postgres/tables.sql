@@ -5,6 +5,8 @@ create table sluice.run (
   run text primary key,
   -- Another one for the same name when it was dropped and begun again.
   life uuid not null default gen_random_uuid(),
+  -- Those of the runs of the name that others have taken the place of.
+  replaced uuid[] not null default '{}',
   made_at timestamptz not null default clock_timestamp(),
   proven boolean not null default false,
   -- Credits of each type that all launches may come to; null where there is no limit.

@@ -12,12 +12,13 @@ import { decodeResults } from '../result-store.js';
 import { Heartbeat, Leases, type Lease, LeasedRate } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
-import { JournalReplay, type RunState } from '../run-state.js';
+import { JournalReplay, replayJournal, type RunState, spentBefore } from '../run-state.js';
 import type { PlanEntry, RunEntry, StoppedEntry } from '../journal-entries.js';
 import type {
   BegunRun,
   OtherProcesses,
   OutputClaim,
+  Replacement,
   RunClaim,
   RunNote,
   SharedRunStore,
@@ -171,6 +172,13 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
     this.#adopt(await this.#do(async () => this.#steps.begin(run, plan, call)));
     const { run: begun = run, plan: planned = plan } = this.state;
     return { run: begun, plan: planned };
+  }
+
+  async replace(replacement: Replacement): Promise<boolean> {
+    const { earlier, run } = replacement;
+    const credits = spentBefore(replayJournal([...earlier, run], this.#steps.name, damagedInStore));
+    const after = this.#seq;
+    return this.#do(async () => this.#steps.replace(replacement, credits, after));
   }
 
   async reopen(batches: readonly BatchProgress[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { RateUpdate } from '../../../client/rate/shared-rate.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
+import type { VerificationType } from '../../../contract/enums.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { Reservation } from '../../batches/claim.js';
 import {
@@ -9,7 +10,7 @@ import {
   type StoppedEntry,
   stoppedEntry,
 } from '../journal-entries.js';
-import type { RunNote } from '../run-store.js';
+import type { Replacement, RunNote } from '../run-store.js';
 import type { WorkerFigures } from './shared-status.js';
 import {
   type BatchRecord,
@@ -130,6 +131,24 @@ export class SharedSteps {
       reserved: batches.map(({ held }) => held.reserved),
     });
     return answer === gone ? gone : this.#run.rest(answer.updates, after);
+  }
+
+  /** @param credits cost of the runs before it @returns whether it was replaced */
+  async replace(
+    { earlier, run, plan, budget }: Replacement,
+    credits: Readonly<Record<VerificationType, number>>,
+    after: number,
+  ): Promise<boolean> {
+    const answer = await this.#run.step<{ lost?: true }>('replace', {
+      seen: after,
+      entries: [...earlier, run, plan, ...(budget ? [budget] : [])].map(asciiJson),
+      earlier: earlier.length,
+      most: budget?.most ?? null,
+      types: Object.keys(credits),
+      spent: Object.values(credits),
+    });
+    if (answer === gone) throw removed(this.name);
+    return answer.lost !== true;
   }
 
   /** Records a note. A budget applies to all later reservations. */

@@ -71,7 +71,7 @@ export interface Beat {
 }
 
 /** A function's answer: its content, or why the process must not continue. */
-type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
+type Answer<Content> = Content & { readonly refused?: 'restored' | 'replaced' | 'gone' };
 
 export interface UpdatePage {
   readonly entries: Updates;
@@ -84,6 +84,13 @@ function restored(name: string): DeadlineError {
     `the database of ${name} was restored, or another server has taken its place: what was written down last may be missing. Start the command again: it compares the run with the service first`,
     { code: 'store_restored' },
   );
+}
+
+/** Another run has taken its place: the process has to begin again, as one that is started now. */
+export class RunReplacedError extends StateError {
+  constructor(name: string) {
+    super(`${name} was replaced while this process worked on it`, { code: 'state_mismatch' });
+  }
 }
 
 export function removed(name: string): StateError {
@@ -241,6 +248,7 @@ export class RunCalls {
     );
     if (answer.refused === undefined) return answer;
     if (answer.refused === 'gone') return gone;
+    if (answer.refused === 'replaced') throw new RunReplacedError(this.name);
     throw restored(this.name);
   }
 

@@ -11,6 +11,7 @@ import type { RunOptions, RunSettings } from '../../../../src/engine/runs/option
 import { replayJournal, type RunState } from '../../../../src/engine/stores/run-state.js';
 import { History } from '../../../../src/engine/history/history.js';
 import { abandonRun } from '../../../../src/engine/runs/abandon-run.js';
+import { estimateRun } from '../../../../src/engine/runs/estimate.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
@@ -755,13 +756,15 @@ describe('run() with a store that many processes share', () => {
     await expectPaidOnce(service, addresses);
   });
 
-  it('is not resumed once another run with its history has paid for some of it, and begins again without that', async () => {
+  it('is replaced once another run with its history has paid for some of it, by one without that and within its budget', async () => {
     await serve();
     const openHistory = async () =>
       History.open({ path: join(folder, 'results'), service: service.baseUrl });
     await expect(work({ openHistory, maxCredits: 10 })).rejects.toMatchObject({
       code: 'budget_exhausted',
     });
+    const usedUp = { status: 'rejected', reason: { code: 'budget_exhausted' } };
+    const expected: (string | null)[] = [];
     // Five that it has launched, five that it has not, five of its own.
     const others = [5, 6, 7, 8, 9, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44];
     await writeFile(
@@ -773,12 +776,33 @@ describe('run() with a store that many processes share', () => {
     await run({ ...options(), source, sink, history });
     await history.close();
     await expectPaidOnce(service, 20);
-    const resumed = await Promise.allSettled([work({ openHistory }), work({ openHistory })]);
-    await expectPaidOnce(service, 20);
-    const refused = { status: 'rejected', reason: { code: 'state_mismatch', option: 'history' } };
-    expect(resumed).toMatchObject([refused, refused]);
-    await abandonRun({ store: new Way().store, client: clientOf() });
-    await Promise.all([work({ openHistory }), work({ openHistory })]);
+    const counted = await openHistory();
+    const estimate = await estimateRun({
+      ...options(),
+      client: clientOf(),
+      store: new Way().store,
+      history: counted,
+      onProgress: (progress) => {
+        if (progress.stage === 'notice') expected.push(progress.code);
+      },
+    });
+    await counted.close();
+    expect(expected).toEqual(['launched_elsewhere', 'paid_since', 'run_replaced']);
+    // It has launched ten, and the other five more of them.
+    expect(estimate.email?.credits).toBe(addresses - 15);
+    const told: (string | null)[] = [];
+    const onProgress: RunSettings['onProgress'] = (progress) => {
+      if (progress.stage === 'notice') told.push(progress.code);
+    };
+    const again = { openHistory, maxCredits: 25, onProgress };
+    const stopped = await Promise.allSettled([work(again), work(again)]);
+    expect(stopped).toMatchObject([usedUp, usedUp]);
+    // What it had paid before counts.
+    await expectPaidOnce(service, 35);
+    expect(told.filter((code) => code === 'paid_since')).toHaveLength(1);
+    expect(told).toContain('run_replaced');
+    const [summary] = await Promise.all([work({ openHistory }), work({ openHistory })]);
+    expect(summary).toMatchObject({ credits_before: { email: 10, phone: 0 } });
     await expectPaidOnce(service, addresses + 5);
     expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
     const left = (await readdir(folder)).filter((name) => name.startsWith('results'));

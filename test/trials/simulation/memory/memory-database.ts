@@ -40,6 +40,8 @@ interface Given {
   readonly spent: number | readonly number[];
   readonly reserved: number | readonly number[];
   readonly entries: readonly string[];
+  /** How many of them are of runs before. */
+  readonly earlier: number;
   readonly proven: boolean;
   readonly most: number | null;
   readonly part: number;
@@ -60,6 +62,19 @@ const mostLost = 40;
 /** So short that a process often asks for the next. */
 const updatesPage = 7;
 const lost = { lost: true };
+const freeRow = {
+  owner: undefined,
+  leaseUntil: 0,
+  claimedAt: 0,
+  losses: 0,
+  epoch: 0,
+  call: 0,
+  ended: false,
+  spent: 0,
+  reserved: 0,
+  launched: false,
+  aside: false,
+};
 /** Entries have numbers so far apart: after a restore, others lie between. */
 const counts = 1000;
 
@@ -165,8 +180,7 @@ export class MemoryDatabase {
 
   /** The blocks that are kept of a batch, or of what the run recalls. */
   kept(table: 'results' | 'recalled', batch?: string): readonly Uint8Array[] {
-    if (batch === undefined) return [...this.#tables[table].values()].flat();
-    return this.#tables[table].get(batch) ?? [];
+    return this.#tables[table].get(batch ?? this.#tables.journal[0]?.owner ?? '') ?? [];
   }
 
   /** How many parts the copy of the source has, where it is whole. */
@@ -223,17 +237,36 @@ export class MemoryDatabase {
         this.#append(given, given.entry);
         this.#append(given, given.plan);
       }
-      const begunBy = this.#tables.journal[0]?.owner;
-      const { recalled } = this.#tables;
-      this.#change({ recalled: new Map([...recalled].filter(([owner]) => owner === begunBy)) });
+      if (this.#tables.journal[0]?.owner !== given.owner) {
+        const others = [...this.#tables.recalled].filter(([owner]) => owner !== given.owner);
+        this.#change({ recalled: new Map(others) });
+      }
       return { updates: this.#updates(given.seen) };
+    },
+
+    replace: (given) => {
+      const refused = this.#refusal(given);
+      if (refused) return refused;
+      const { life = '', replaced, journal, batches } = this.#tables;
+      const isWritten = journal.some(
+        ({ seq, batch, owner }) => seq > given.seen && batch !== undefined && owner !== given.owner,
+      );
+      const isHeld = [...batches.values()].some(
+        (row) =>
+          row.batch !== output && !row.ended && !this.#isFree(row) && row.owner !== given.owner,
+      );
+      if (!isOpen(this.#tables) || isWritten || isHeld) return lost;
+      this.#replace(given);
+      this.#lives += 1;
+      this.#change({ life: `${this.#lives}`, replaced: [...replaced, life] });
+      return {};
     },
 
     keep_recalled: (given) => {
       const refused = this.#refusal(given);
       if (refused) return refused;
-      if (this.isBegun) return {};
-      const kept = given.part === 0 ? [] : this.kept('recalled', given.owner);
+      if (this.#tables.journal[0]?.owner === given.owner) return {};
+      const kept = given.part === 0 ? [] : (this.#tables.recalled.get(given.owner) ?? []);
       const blocks = [...kept.slice(0, given.part), given.bytes];
       this.#change({ recalled: withValue(this.#tables.recalled, given.owner, blocks) });
       return {};
@@ -404,10 +437,11 @@ export class MemoryDatabase {
     clear: ({ life }) => {
       const { journal, batches } = this.#tables;
       const end = journal.findLast(({ batch }) => batch === output);
+      const first = journal.filter(({ batch }) => batch === undefined).slice(0, 1);
       const last = batches.get(output);
       if (this.#tables.life !== life || isOpen(this.#tables)) return {};
       this.#change({
-        journal: [...journal.slice(0, 1), ...(end ? [{ ...end, seq: this.#nextSeq() }] : [])],
+        journal: [...first, ...(end ? [{ ...end, seq: this.#nextSeq() }] : [])],
         batches: last ? new Map([[output, last]]) : noTables.batches,
         results: noTables.results,
         recalled: noTables.recalled,
@@ -428,8 +462,9 @@ export class MemoryDatabase {
   #refusal(
     { life, timeline, seen, written }: Given,
     held?: BatchRow,
-  ): { readonly refused: 'restored' | 'gone' } | undefined {
+  ): { readonly refused: 'restored' | 'replaced' | 'gone' } | undefined {
     if (timeline !== `${this.#timeline}`) return { refused: 'restored' };
+    if (this.#tables.replaced.includes(life)) return { refused: 'replaced' };
     if (life !== this.#tables.life) return { refused: 'gone' };
     const { journal } = this.#tables;
     const isMissing = (): boolean =>
@@ -437,6 +472,24 @@ export class MemoryDatabase {
     const isUnknown = seen > 0 && (seen > (journal.at(-1)?.seq ?? 0) || isMissing());
     const isBehind = isUnknown || (held !== undefined && held.call < written);
     return isBehind ? { refused: 'restored' } : undefined;
+  }
+
+  #replace(given: Given): void {
+    const { owner, entries, earlier, types, most } = given;
+    const { batches, recalled } = this.#tables;
+    const copied = [...batches].filter(([batch]) => batch === copy);
+    const kept = [...recalled].filter(([keeper]) => keeper === owner);
+    const budget = new Map<string, number>();
+    this.#change({ journal: [], batches: new Map(copied), results: new Map(), budget, most });
+    this.#change({ recalled: new Map(kept) });
+    for (const [at, entry] of entries.entries()) {
+      this.#append({ ...given, call: 0 }, entry, at < earlier ? `earlier ${at}` : undefined);
+    }
+    for (const [at, type] of types.entries()) {
+      const spent = (given.spent as readonly number[])[at] ?? 0;
+      this.#put({ ...freeRow, batch: `earlier ${type}`, type, addresses: 0, spent, ended: true });
+      this.#reserve(type, spent);
+    }
   }
 
   #reopen(given: Given, last: BatchRow): void {
@@ -461,20 +514,7 @@ export class MemoryDatabase {
     for (const [at, batch] of batches.entries()) {
       if (this.#tables.batches.has(batch)) continue;
       const group = { type: types[at] ?? '', addresses: addresses[at] ?? 0 };
-      const free = {
-        owner: undefined,
-        leaseUntil: 0,
-        claimedAt: 0,
-        losses: 0,
-        epoch: 0,
-        call: 0,
-        ended: false,
-        spent: 0,
-        reserved: 0,
-        launched: false,
-        aside: false,
-      };
-      this.#put({ batch, ...group, ...free });
+      this.#put({ batch, ...group, ...freeRow });
     }
   }
 

@@ -32,6 +32,8 @@ export interface JournalRow {
 export interface Tables {
   /** Absent where the run is not there. */
   readonly life: string | undefined;
+  /** Lives of the runs of the name that others have taken the place of. */
+  readonly replaced: readonly string[];
   readonly proven: boolean;
   /** Credits of each type that launches may come to; `null` where there is no limit. */
   readonly most: number | null;
@@ -50,6 +52,7 @@ export interface Tables {
 
 export const noTables: Tables = {
   life: undefined,
+  replaced: [],
   proven: false,
   most: null,
   batches: new Map(),

@@ -1,7 +1,6 @@
-import type { Client } from '../../../../src/client/client.js';
 import { History } from '../../../../src/engine/history/history.js';
-import { abandonRun } from '../../../../src/engine/runs/abandon-run.js';
 import { run } from '../../../../src/engine/runs/run.js';
+import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { SharedStore } from '../../../../src/engine/stores/run-store.js';
 import { isSluiceError } from '../../../../src/platform/errors/is-sluice-error.js';
@@ -26,8 +25,8 @@ const maxAgeDays = { valid: 1000, wrong: 1000, unknown: 1000, none: 1000 };
 export interface HistoryEnd {
   readonly failure: string | undefined;
   readonly lives: number;
-  /** How often a shared run was not resumed, as another had paid for some of it. */
-  readonly refused: number;
+  /** How often a shared run began again, as another had paid for some of it. */
+  readonly replaced: number;
 }
 
 /** A list, and the processes that verify it. */
@@ -38,7 +37,6 @@ interface Job {
   /** Where processes share it. */
   readonly database: MemoryDatabase | undefined;
   readonly processes: Process[];
-  mustAbandon: boolean;
 }
 
 interface Process {
@@ -64,7 +62,7 @@ export async function simulateSharedHistory(seed: number, trace?: string[]): Pro
   await simulation.toEnd().catch(fail);
   await simulation.letGo();
   process.off('unhandledRejection', fail);
-  return { failure, lives: simulation.lives, refused: simulation.refused };
+  return { failure, lives: simulation.lives, replaced: simulation.replaced };
 }
 
 class SharedHistory {
@@ -76,8 +74,11 @@ class SharedHistory {
   readonly #jobs: readonly Job[];
   readonly #aborts: AbortController[] = [];
   #disturbancesLeft: number;
+  /** Of processes that come to a run that has begun, and have not gone on with it yet. */
+  #earlyKillsLeft: number;
+  readonly #comers = new Set<Life>();
   lives = 0;
-  refused = 0;
+  replaced = 0;
 
   constructor(seed: number, trace: string[] | undefined) {
     this.#random = new Random(seed);
@@ -92,6 +93,7 @@ class SharedHistory {
     );
     this.#faults = new FaultPlan(this.#world, this.#random.chance(0.5) ? network : []);
     this.#disturbancesLeft = this.#random.between(1, 8);
+    this.#earlyKillsLeft = this.#random.between(0, 5);
     this.#jobs = Array.from({ length: this.#random.between(2, 3) }, (_, at) => this.#job(at));
   }
 
@@ -109,7 +111,6 @@ class SharedHistory {
         end: undefined,
         againAt: at === 0 ? 0 : this.#random.between(0, 10_000),
       })),
-      mustAbandon: false,
     };
   }
 
@@ -168,41 +169,9 @@ class SharedHistory {
         each.againAt = this.#world.now + this.#random.pick([0, 500, 5000, 30_000, 90_000]);
         this.#wakeAt(each.againAt);
       } else if (each.againAt <= this.#world.now) {
-        const isAnyAtWork = job.processes.some(
-          (one) => one.againAt === undefined && one.end === undefined && !one.life.isDead,
-        );
-        if (job.mustAbandon && isAnyAtWork) {
-          each.againAt = this.#world.now + 5000;
-          this.#wakeAt(each.againAt);
-          continue;
-        }
-        if (job.mustAbandon) await this.#abandon(job);
         this.#start(job, each);
       }
     }
-  }
-
-  /** What a person does who is told that the run is not resumed. */
-  async #abandon(job: Job): Promise<void> {
-    const { database } = job;
-    // What killed processes had is free by then.
-    await this.#world.linger(2 * leaseMs);
-    const life = this.#life();
-    life.stage = 'abandoning';
-    const store = this.#storeOf(database as MemoryDatabase, life);
-    let isOver = false;
-    const abandoned = abandonRun({
-      store: { ...store, open: async (options) => store.open({ ...options, clock: life }) },
-      client: this.#optionsOf(job, life).client as Client,
-    });
-    const end = (): void => {
-      isOver = true;
-    };
-    abandoned.then(end, end);
-    await this.#world.runUntil(() => isOver);
-    await abandoned;
-    this.#world.tell(`${job.name} is abandoned`);
-    job.mustAbandon = false;
   }
 
   #life(): Life {
@@ -216,6 +185,7 @@ class SharedHistory {
     const abort = new AbortController();
     this.#aborts.push(abort);
     Object.assign(process, { life, abort, end: undefined, againAt: undefined });
+    if (job.database?.isBegun) this.#comers.add(life);
     this.#world.tell(`process ${life.number} begins with ${job.name}`);
     this.#work(job, life, abort.signal).then(
       (summary) => {
@@ -253,7 +223,12 @@ class SharedHistory {
       ...this.#optionsOf(job, life),
       concurrency: this.#random.between(1, 3),
       signal,
-      onProgress: () => undefined,
+      onProgress: (progress: RunProgress) => {
+        if (progress.stage === 'read') this.#comers.delete(life);
+        if (progress.stage !== 'notice' || progress.code !== 'run_replaced') return;
+        this.#world.tell(`process ${life.number} begins again with ${job.name}`);
+        this.replaced += 1;
+      },
     };
     if (job.database) {
       return run({ ...options, store: this.#storeOf(job.database, life), openHistory });
@@ -267,8 +242,13 @@ class SharedHistory {
   }
 
   #disturb(life: Life, isOfRequest: boolean): void {
+    if (this.#earlyKillsLeft > 0 && this.#comers.has(life) && this.#random.chance(0.03)) {
+      this.#earlyKillsLeft -= 1;
+      this.#world.tell(`process ${life.number} is killed before it goes on`);
+      life.isDead = true;
+      return;
+    }
     if (this.#disturbancesLeft === 0 || !this.#random.chance(isOfRequest ? 0.06 : 0.004)) return;
-    if (life.stage === 'abandoning') return;
     this.#disturbancesLeft -= 1;
     const job = this.#jobs.find(({ processes }) => processes.some((each) => each.life === life));
     const what = this.#random.pick(['kill', 'kill', 'kill all', 'stop', 'stop all', 'freeze']);
@@ -289,11 +269,6 @@ class SharedHistory {
     if (error === stopped) return;
     if (!isSluiceError(error)) throw error;
     if (error.code === 'state_locked') return;
-    if (error.code === 'state_mismatch' && error['option'] === 'history' && job.database) {
-      this.refused += 1;
-      job.mustAbandon = true;
-      return;
-    }
     if (error.code === 'processes_lost' || this.#faults.noted > 0) return;
     throw error;
   }

@@ -1,0 +1,135 @@
+import type { VerificationService } from '../../../client/client.js';
+import { noTimes } from '../../batches/batch-log.js';
+import { elected, isAtEnd, isLaunchInDoubt, isPrepared } from '../../batches/batch-state.js';
+import { type Batch, batchLabel, parseBatchName } from '../../batches/batch.js';
+import { replaced } from '../../batches/transitions.js';
+import { deleteListed } from '../../batches/uploads/delete-uploads.js';
+import { defaults } from '../../driver/driver-options.js';
+import type { History } from '../../history/history.js';
+import type { RunClaim, SharedRunStore } from '../../stores/run-store.js';
+import type { JournalEntry, RunEntry } from '../../stores/journal-entries.js';
+import { entryOf, type RunState } from '../../stores/run-state.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { recordedBatches } from '../planning/batch-files.js';
+import { keepBatches } from './earlier-results.js';
+
+/**
+ * Gives up what a shared run has not launched, so that another may take its place: its uploads are deleted, under
+ * claims of their batches, and what it has fetched goes to the history. What it has launched is on the service. After
+ * a kill the run goes on as it is: each launch in doubt is recorded as given up before its upload is deleted.
+ */
+export class SharedGivingUp {
+  readonly #run: ResolvedRun;
+  readonly #store: SharedRunStore;
+  /** Of batches that have not ended; another try has them already. */
+  readonly #claims: RunClaim[] = [];
+  #labels: ReadonlySet<string> = new Set();
+
+  constructor(run: ResolvedRun, store: SharedRunStore) {
+    this.#run = run;
+    this.#store = store;
+  }
+
+  /** @returns whether nothing more of it can be launched: no other process is at work */
+  async giveUp(
+    client: VerificationService,
+    { id }: RunEntry,
+    batches: readonly Batch[],
+    history: History,
+  ): Promise<boolean> {
+    const recorded = await this.#recorded(batches);
+    if (!(await this.#claimAll(recorded))) return false;
+    for (const batch of recorded) {
+      const entry = entryOf(this.#store.state, batch);
+      const times = this.#store.state.times.get(batchLabel(batch)) ?? noTimes;
+      if (entry) await keepBatches(this.#store, [{ batch, state: entry.state, times }], history);
+    }
+    const inDoubt = this.#claims.filter(({ batch }) => this.#isInDoubt(batch));
+    for (const claim of inDoubt) await this.#record(claim, true);
+    const { signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs } = this.#run;
+    const listed = new Set<string>();
+    const { left, launched } = await deleteListed(
+      client,
+      ({ name }) => parseBatchName(name, id) !== undefined && listed.add(name).size > 0,
+      { signal, clock, deadlineMs },
+    );
+    for (const claim of inDoubt) {
+      const { name = '' } = entryOf(this.#store.state, claim.batch) ?? {};
+      if (left.includes(name)) return false;
+      if (listed.has(name) && !launched.includes(name)) await this.#record(claim, false);
+    }
+    this.#labels = new Set(this.#store.state.batches.keys());
+    return true;
+  }
+
+  /** Its entries for the journal of the run that takes its place; nothing where another process has sent more of it. */
+  entries(): readonly JournalEntry[] | undefined {
+    const { state } = this.#store;
+    if ([...state.batches.keys()].some((label) => !this.#labels.has(label))) return undefined;
+    const { run, plan, batches } = state;
+    const runs = [...state.earlier, ...(run && plan ? [{ run, plan, batches }] : [])];
+    return runs.flatMap((each) => [each.run, each.plan, ...each.batches.values()]);
+  }
+
+  async #recorded(batches: readonly Batch[]): Promise<readonly Batch[]> {
+    const found: Batch[] = [];
+    for await (const { batch, entry } of recordedBatches(batches, this.#store.state)) {
+      if (entry) found.push(batch);
+    }
+    return found;
+  }
+
+  async #claimAll(batches: readonly Batch[]): Promise<boolean> {
+    const isOpen = (batch: Batch): boolean => {
+      const entry = entryOf(this.#store.state, batch);
+      const label = batchLabel(batch);
+      const isClaimed = this.#claims.some((claim) => batchLabel(claim.batch) === label);
+      return entry !== undefined && !isAtEnd(entry.state) && !isClaimed;
+    };
+    // Until the service has taken a batch, one process has one at a time.
+    const isProven = (batch: Batch): boolean => {
+      const { state } = entryOf(this.#store.state, batch) ?? {};
+      if (state?.stage === 'parsing') return state.prepared;
+      return state !== undefined && isPrepared(state);
+    };
+    for (;;) {
+      const open = batches.filter(isOpen);
+      if (open.length === 0) return true;
+      const claims = await this.#store.claim(open);
+      if (claims.length === 0) return this.#claims.length > 0 && !open.some(isProven);
+      this.#claims.push(...claims);
+    }
+  }
+
+  #isInDoubt(batch: Batch): boolean {
+    const entry = entryOf(this.#store.state, batch);
+    return entry !== undefined && isLaunchInDoubt(entry.state);
+  }
+
+  /** @param mayArrive whether its launch may still have been carried out */
+  async #record(claim: RunClaim, mayArrive: boolean): Promise<void> {
+    const { batch } = claim;
+    const entry = entryOf(this.#store.state, batch);
+    if (!entry || !isLaunchInDoubt(entry.state) || !('prepares' in entry.state)) return;
+    const { charge, ...known } = entry;
+    await claim.record({
+      ...known,
+      batch,
+      charge: charge ?? undefined,
+      state: mayArrive
+        ? { ...elected(entry.state), stage: 'launching', answeredError: false, isGivenUp: true }
+        : replaced(entry.state),
+    });
+  }
+}
+
+/** What another process would have to know of a run's budget. */
+export function budgetAfter(
+  { budget, stopped }: RunState,
+  maxCredits: number | undefined,
+): RunState['budget'] {
+  const isLifted = stopped?.code === 'budget_exhausted';
+  return maxCredits === undefined && !isLifted
+    ? budget
+    : { entry: 'budget', most: maxCredits ?? null };
+}
