@@ -150,15 +150,13 @@ export async function readStoppedRun(
   files: FileSystem = systemFiles,
 ): Promise<StoppedRun> {
   const state =
-    typeof place === 'string' ? await readRunState(files, place) : await readShared(place);
+    typeof place === 'string'
+      ? await readRunState(files, place)
+      : (await lookAtShared(place)).state;
   return stoppedRunOf(state ?? emptyRunState, typeof place === 'string' ? place : place.name);
 }
 
 /** @returns an empty state where the run has not begun */
-export async function readShared(store: SharedStore): Promise<RunState> {
-  return (await lookAtShared(store)).state;
-}
-
 export async function lookAtShared(
   store: SharedStore,
 ): Promise<{ readonly state: RunState; readonly isAtWork: boolean }> {
