@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { simulateSharedHistory } from './shared-history.js';
 
-/** Under the first a process comes as the run ends; under the others runs are resumed after others have paid. */
-const seeds = [4, 147, 222];
+/** Runs begin again after others have paid, with kills on the way; under the last before the service has taken a batch. */
+const seeds = [4003, 4010, 4132];
 
 it(`pays once under ${seeds.length} seeds of runs with one history, shared and alone`, async () => {
   let replaced = 0;
