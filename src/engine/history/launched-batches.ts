@@ -86,7 +86,7 @@ export class LaunchedBatches {
       const batch = {
         ...note,
         addresses: this.#addresses(batchUuid),
-        hashes: () => this.#hashes(batchUuid),
+        hashes: () => hashesOf(this.#batches.get(batchUuid)?.entries ?? []),
       };
       return isWanted(batch) ? [batch] : [];
     });
@@ -112,20 +112,14 @@ export class LaunchedBatches {
   /** The frames that a rewritten file needs, without some addresses. */
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
     for (const runId of this.#uploads) yield uploadsFrame(runId);
-    for (const [batchUuid, { note }] of this.#batches) {
-      yield* launchedFrames(note, [...this.#hashes(batchUuid)].filter(isKept));
+    for (const { note, entries } of this.#batches.values()) {
+      yield* launchedFrames(note, [...hashesOf(entries)].filter(isKept));
     }
   }
 
   #addresses(batchUuid: string): number {
     const { entries = [] } = this.#batches.get(batchUuid) ?? {};
     return entries.reduce((sum, { length }) => sum + length / entryWords, 0);
-  }
-
-  *#hashes(batchUuid: string): Generator<HashWords> {
-    for (const entries of this.#batches.get(batchUuid)?.entries ?? []) {
-      for (let at = 0; at < entries.length; at += entryWords) yield hashAt(entries, at);
-    }
   }
 }
 
@@ -158,5 +152,19 @@ export function* hashFrames(meta: unknown, hashes: readonly HashWords[]): Genera
       at += entryWords;
     }
     yield { meta, entries };
+  }
+}
+
+/** The hashes in the entries of frames: of these lines, or of all. */
+export function* hashesOf(
+  entries: readonly Uint32Array[],
+  { start, end } = { start: 0, end: Infinity },
+): Generator<HashWords> {
+  let line = 0;
+  for (const some of entries) {
+    for (let at = 0; at < some.length; at += entryWords) {
+      if (line >= start && line < end) yield hashAt(some, at);
+      line += 1;
+    }
   }
 }

@@ -4,9 +4,8 @@ import { verificationTypes } from '../../contract/enums.js';
 import type { HashWords } from '../../platform/hashing/address-table.js';
 import type { BatchGroup } from '../addresses/address.js';
 import type { BatchLines } from '../batches/batch.js';
-import { hashAt } from './history-entries.js';
 import { entryWords, type Frame } from './history-file.js';
-import { hashFrames } from './launched-batches.js';
+import { hashesOf, hashFrames } from './launched-batches.js';
 
 const identity = z.object({
   /** The run's, in the names of its uploads. */
@@ -108,17 +107,4 @@ export function plannedFrames(
 
 export function endedFrame(id: string): Frame {
   return { meta: { ended: id }, entries: new Uint32Array() };
-}
-
-function* hashesOf(
-  entries: readonly Uint32Array[],
-  { start, end } = { start: 0, end: Infinity },
-): Generator<HashWords> {
-  let line = 0;
-  for (const some of entries) {
-    for (let at = 0; at < some.length; at += entryWords) {
-      if (line >= start && line < end) yield hashAt(some, at);
-      line += 1;
-    }
-  }
 }
