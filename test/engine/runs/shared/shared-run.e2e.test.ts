@@ -790,6 +790,13 @@ describe('run() with a store that many processes share', () => {
     expect(expected).toEqual(['launched_elsewhere', 'paid_since', 'run_replaced']);
     // It has launched ten, and the other five more of them.
     expect(estimate.email?.credits).toBe(addresses - 15);
+    const group = { type: 'email', country: 'US' } as const;
+    const atWork = await openMemoryStore(shared, { clock, leaseMs });
+    const last = { id: 7, group, addresses: 5, sizeBytes: 0, checksum: 0, open: () => [] };
+    expect(await atWork.claim([last])).toHaveLength(1);
+    const refused = { code: 'state_mismatch', option: 'history' };
+    await expect(work({ openHistory })).rejects.toMatchObject(refused);
+    await atWork.close();
     const told: (string | null)[] = [];
     const onProgress: RunSettings['onProgress'] = (progress) => {
       if (progress.stage === 'notice') told.push(progress.code);
