@@ -67,6 +67,7 @@ export async function refuseSameFiles(
       ? `the output ${path} is the input: give the output another name with -o`
       : `the output ${path} is one of the inputs: give the output another name or another folder with -o`,
   );
+  if (rejects.length === 0) return;
   for (const [what, others] of Object.entries({
     input: from,
     output: outputs,
