@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { catalogue, message, nameOf } from '../../../src/cli/messages/catalogue.js';
 import { verdictOf } from '../../../src/cli/messages/end-messages.js';
 import type { Summary } from '../../../src/index.js';
 
@@ -25,4 +26,10 @@ it('has what earlier runs cost beside what the run itself cost, in the line of a
   expect(verdictOf({ ...summary, ...inPlace }, 0, [])).toMatch(/^people in sqlite:crm.db: /);
   const warnings = ['doubtful column', 'paid again', 'doubtful column'];
   expect(verdictOf(summary, 0, warnings)).toMatch(/ 3 \S+ \(doubtful column, paid again\)$/);
+  // By the words of the catalogue; of its many notices, and of others, by those of the code.
+  const named = [
+    message('skipped_updates', { changed: 1, gone: 0 }),
+    message('notice', { code: 'history_cut', message: 'cut' }),
+  ];
+  expect(named.map(nameOf)).toEqual([catalogue.skipped_updates.called, 'history cut']);
 });
