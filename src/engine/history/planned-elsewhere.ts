@@ -46,20 +46,28 @@ export async function joinAtWork(
   return lockFile(files, target, { ...waiting, waitLockMs });
 }
 
-/** @returns nothing where it is not sure that processes are at work: one that looks may be frozen with the lock */
+/** @returns nothing where it is not sure that processes are at work: who has the lock may look, too, as slowly */
 export async function joinThoseAtWork(
   presence: SharedRunPresence,
   waiting: PresenceWait,
 ): Promise<FileLock | undefined> {
   const { files, path, id } = presence;
-  if (await files.isListedLocked(targetOf(path, id).path, 'READ')) {
-    return joinAtWork(presence, waiting);
-  }
+  const isShared = async (): Promise<boolean> =>
+    files.isListedLocked(targetOf(path, id).path, 'READ');
+  if (await isShared()) return joinAtWork(presence, waiting);
   if (!(await isAtWork(presence, waiting))) return undefined;
-  return joinAtWork(presence, waiting, 0).catch((error: unknown) => {
+  const wasShared = await isShared();
+  let lock: FileLock;
+  try {
+    lock = await joinAtWork(presence, waiting, 0);
+  } catch (error) {
     if (isSluiceError(error, 'state_locked')) return undefined;
     throw error;
-  });
+  }
+  // The system lists this process's lock, and had none before: another that looked has just let go.
+  if (wasShared || !(await isShared())) return lock;
+  await lock.release();
+  return undefined;
 }
 
 export async function isAtWork(

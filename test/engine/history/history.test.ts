@@ -479,6 +479,23 @@ describe('processes of a shared run', () => {
     for (const lock of [one, other]) await lock?.release();
   });
 
+  it('are not joined where one that looked slowly lets go as this one joins', async () => {
+    const presence = { path, id: 'run' };
+    let nowMs = 0;
+    const sleep = async (ms: number): Promise<void> => void (nowMs += ms);
+    const hasty = { ...waiting, clock: { ...systemClock, now: () => nowMs, sleep } };
+    const slow = await systemFiles.openLocked(`${path}.run`);
+    let shared = false;
+    const openLocked: FileSystem['openLocked'] = async (of, isShared) => {
+      if (isShared) await slow?.close();
+      const file = await systemFiles.openLocked(of, isShared);
+      if (isShared && file) shared = true;
+      return file;
+    };
+    const files = { ...systemFiles, openLocked, isListedLocked: async () => shared };
+    expect(await joinThoseAtWork({ ...presence, files }, hasty)).toBeUndefined();
+  });
+
   it('go on without the history where its folder may only be read', async () => {
     await writeFile(path, 'a history');
     const openLocked = async (): Promise<never> => {
