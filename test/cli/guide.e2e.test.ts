@@ -189,7 +189,17 @@ describe('a list with an unfinished run that has paid', () => {
     const sent = ['--no-global-cache', '--account-cache-days', '5', '--description', 'spring'];
     const written = ['--suggest', '--keep', 'valid', '--rejects', 'rest.csv'];
     const named = ['--email', 'mail', '--country', 'US', '--split-cells', '--batch-size', '2'];
-    const begun = [...named, ...sent, ...written, '--max-credits', '2', '-o', 'list.verified.csv'];
+    const begun = [
+      ...named,
+      ...sent,
+      ...written,
+      '--max-credits',
+      '2',
+      '-o',
+      'list.verified.csv',
+      '--concurrency',
+      '1',
+    ];
     const stopped = await runInProcess(['verify', 'list.csv', ...begun], { cwd: folder, env });
     expect(stopped.code, stopped.stderr).toBe(5);
     const resumed = await answerInProcess(['verify', 'list.csv'], {
