@@ -50,30 +50,26 @@ async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>):
       { fault: action === 'forget' ? 'missing' : 'repeated' },
     );
   }
-  const isJson = options.has('json');
   const history = await History.open({
     path: resolvePath(cwd, path),
     signal,
     ...options.libraryValues([maxAgeOption, waitLockOption]),
   });
   try {
-    await print(await outputOf(action, history, { ...input, addresses, isJson }), input.stdout);
+    await print(await outputOf(action, history, addresses, input), input.stdout);
   } finally {
     await history.close();
   }
   return exitCodes.done;
 }
 
-interface HistoryInput extends Pick<CommandInput, 'stdin' | 'stdout'> {
-  readonly addresses: readonly string[];
-  readonly isJson: boolean;
-}
-
 async function outputOf(
   action: (typeof actions)[number],
   history: History,
-  { addresses, isJson, stdin, stdout }: HistoryInput,
+  addresses: readonly string[],
+  { options, stdin, stdout }: CommandInput<'json'>,
 ): Promise<string> {
+  const isJson = options.has('json');
   switch (action) {
     case 'stats':
       return statsText(await history.stats(), isJson);

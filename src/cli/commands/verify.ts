@@ -4,7 +4,7 @@ import { isInteractive, terminal } from '../terminal/ask-person.js';
 import { chooseTarget } from '../connect.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
 import { runDurably, runShared, stream } from '../job/run-job.js';
-import { dryRun, estimateJob, type EstimatedJob } from '../job/estimate-job.js';
+import { dryRun, type EstimatedJob, type EstimateForm, estimateJob } from '../job/estimate-job.js';
 import {
   asWritten,
   type Location,
@@ -183,14 +183,14 @@ async function openReports(input: CommandInput<VerifyOption>, to: Location): Pro
 async function estimateList(
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
-  how: Pick<Parameters<typeof estimateJob>[1], 'isOffline' | 'namesCodes'>,
+  form: EstimateForm,
 ): Promise<EstimatedJob> {
   const to = locationOf(input.options.text('output') ?? standard, input);
   const stateDir = stateDirectoryOf(to, input);
   const reports = await RunReports.open({});
   const job = await prepareJob(to, input, { run: {}, reporter, reports });
   try {
-    return await estimateJob(job, { stateDir, ...how }, reports);
+    return await estimateJob(job, { stateDir }, reports, form);
   } finally {
     reporter.close();
     await job.history?.close();

@@ -39,19 +39,20 @@ export async function proposeFile(
     return context.verify([]);
   }
   const proposed = await proposedOutput(input);
-  await reportOutput(proposed, input, context.reporter);
+  await reportOutput(proposed, input, context.reporter, undefined, false);
   return askToStart(input, context, { added: [['output', proposed]] });
 }
 
-/** @param isInPlace whether the command for the table is shown whole. @default false */
+/**
+ * @param table where the rows come from, as far as it is known
+ * @param isInPlace whether the command for it is shown whole
+ */
 async function reportOutput(
   output: string,
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
-  {
-    table,
-    isInPlace = false,
-  }: { readonly table?: DatabaseTable; readonly isInPlace?: boolean } = {},
+  table: DatabaseTable | undefined,
+  isInPlace: boolean,
 ): Promise<void> {
   const exists = await isTaken(resolvePath(input.cwd, output));
   const [source] = input.positionals;
@@ -113,10 +114,7 @@ export async function showGuide(
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
   const toTable = inPlace(table, input, toFile);
-  if (proposed !== undefined) {
-    const isInPlace = toTable !== undefined;
-    await reportOutput(proposed, input, reporter, { ...(table && { table }), isInPlace });
-  }
+  if (proposed !== undefined) await reportOutput(proposed, input, reporter, table, !!toTable);
   const isToOther = isDatabaseOutput(input) && !toTable && !options.has('into');
   const added: AddedOption[] =
     proposed === undefined && toTable

@@ -67,7 +67,8 @@ async function findPaidElsewhere(
   input: CommandInput<VerifyOption>,
 ): Promise<PaidRun | undefined> {
   if (input.options.has('state')) return undefined;
-  for (const run of await findOtherRuns({ of: list }, stateDir, input.cwd)) {
+  for (const run of await findOtherRuns(stateDir, input.cwd)) {
+    if (!isSameInput(run, list)) continue;
     const isBeside = comparableNames(defaultStateDir(run.output)) === comparableNames(run.stateDir);
     const paid = isBeside ? await paidRunOf(run, input) : undefined;
     if (paid && paid.refusal === undefined)

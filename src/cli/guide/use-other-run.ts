@@ -2,7 +2,7 @@ import { describeCredits, grouped } from '../../platform/text/shown-numbers.js';
 import type { CommandInput } from '../command.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import { asWritten, locationOf } from '../endpoints/locations.js';
-import { findOtherRuns } from '../job/paid-again.js';
+import { findOtherRuns, isSameInput } from '../job/paid-again.js';
 import { type EstimatedJob, totalOf } from '../job/estimate-job.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { agrees, type Person } from '../terminal/ask-person.js';
@@ -37,8 +37,10 @@ export async function countWithOtherRun(
     return counted;
   }
   const own = stateDirectoryOf(locationOf(output, input), input);
-  const others = await findOtherRuns({ notOf: counted.estimate.input }, own, cwd);
-  for (const run of others.filter((each) => each.service === service).slice(0, mostRuns)) {
+  const others = (await findOtherRuns(own, cwd)).filter(
+    (each) => each.service === service && !isSameInput(each, counted.estimate.input),
+  );
+  for (const run of others.slice(0, mostRuns)) {
     const option = ['state', asWritten(cwd, run.stateDir)] as const;
     const tried = await estimate([...added, option], { isOffline: true });
     const used = tried.estimate.unfinished?.used_addresses ?? 0;

@@ -21,12 +21,20 @@ import { describeCredits } from '../../platform/text/shown-numbers.js';
 
 const mostExamples = 3;
 
+interface RunPlace {
+  readonly stateDir: string | undefined;
+  readonly store?: SharedStore | undefined;
+}
+
+export interface EstimateForm {
+  /** Whether the service is not asked for the balance. @default false */
+  readonly isOffline?: boolean;
+  /** Whether `--country-from` is given, and not assumed to count the list. @default true */
+  readonly namesCodes?: boolean;
+}
+
 /** Reads and counts what a run would send; reported also with `--quiet`, as it was asked for. */
-export async function dryRun(
-  job: Job,
-  place: { readonly stateDir?: string | undefined; readonly store?: SharedStore | undefined },
-  reports: RunReports,
-): Promise<Estimate> {
+export async function dryRun(job: Job, place: RunPlace, reports: RunReports): Promise<Estimate> {
   const { estimate, more, before, doubtful, isReplaced } = await estimateJob(job, place, reports);
   const shared = place.store && !isReplaced ? await sharedRun(place.store) : [];
   job.reporter.doubtful(doubtful);
@@ -81,20 +89,9 @@ export function totalOf(
 
 export async function estimateJob(
   { shared, target, input: { options }, reporter, findPaid, findElsewhere }: Job,
-  {
-    stateDir,
-    store,
-    isOffline = false,
-    namesCodes = true,
-  }: {
-    readonly stateDir?: string | undefined;
-    readonly store?: SharedStore | undefined;
-    /** Whether the service is not asked for the balance. @default false */
-    readonly isOffline?: boolean;
-    /** Whether `--country-from` is given, and not assumed to count the list. @default true */
-    readonly namesCodes?: boolean;
-  },
+  { stateDir, store }: RunPlace,
   reports: RunReports,
+  { isOffline = false, namesCodes = true }: EstimateForm = {},
 ): Promise<EstimatedJob> {
   reporter.target(target);
   const connection =

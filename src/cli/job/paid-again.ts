@@ -12,7 +12,7 @@ import {
 import { optionsOfRun, readStoppedRun } from '../../engine/runs/reporting/read-status.js';
 import { comparableNames, showLocation } from '../../lists/location.js';
 import { describeCredits } from '../../platform/text/shown-numbers.js';
-import type { ParsedOptions } from '../command.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
 import type { Target } from '../connect.js';
 import {
   asWritten,
@@ -124,13 +124,10 @@ export async function agreeToPayAgain(
 }
 
 /**
- * Unfinished runs of a list, or of all others, in this folder and beside the output that have paid for some of
- * it, and which a run with this state directory does not continue.
- *
- * @param list by the name that runs know it by
+ * Unfinished runs in this folder and beside the output that have paid for something, and which a run with this
+ * state directory does not continue.
  */
 export async function findOtherRuns(
-  list: { readonly of: string } | { readonly notOf: string },
   stateDir: string | undefined,
   cwd: string,
   output?: string,
@@ -142,17 +139,16 @@ export async function findOtherRuns(
   const found = await Promise.all(
     [...folders.values()].map(async (folder) => findRuns(folder).catch(() => [])),
   );
-  const name = 'of' in list ? list.of : list.notOf;
-  return found.flat().flatMap((each) => {
-    if (!('status' in each)) return [];
-    const { status } = each;
-    const { isFinished, service, launchedCredits } = status;
-    const isOther =
-      stateDir === undefined || comparableNames(status.stateDir) !== comparableNames(stateDir);
-    const isPaid = service !== 'local' && describeCredits(launchedCredits) !== undefined;
-    const isWanted = isOther && isPaid && !isFinished;
-    return isWanted && isSameInput(status, name) === 'of' in list ? [status] : [];
-  });
+  return found
+    .flat()
+    .flatMap((each) => ('status' in each ? [each.status] : []))
+    .filter((status) => {
+      const { isFinished, service, launchedCredits } = status;
+      const isOther =
+        stateDir === undefined || comparableNames(status.stateDir) !== comparableNames(stateDir);
+      const isPaid = service !== 'local' && describeCredits(launchedCredits) !== undefined;
+      return isOther && isPaid && !isFinished;
+    });
 }
 
 /** A run may have been begun in the folder of its state. @param list by the name that runs know it by */
@@ -166,27 +162,25 @@ export function inputOf({ name, decides }: Source): string {
   return decides?.['input'] ?? name;
 }
 
-/** What such runs have paid for the same columns: a run with another output pays for it again. */
+/**
+ * What such runs have paid for the same columns: a run with another output pays for it again.
+ *
+ * @param list by the name that runs know it by
+ * @param output the file, which may be a link into another folder
+ */
 export async function paidElsewhere(
   list: string,
-  {
-    stateDir,
-    cwd,
-    output,
-  }: {
-    readonly stateDir: string | undefined;
-    readonly cwd: string;
-    /** The file, which may be a link into another folder. */
-    readonly output: string | undefined;
-  },
+  stateDir: string | undefined,
+  output: string | undefined,
   target: Target,
-  options: ParsedOptions<'email' | 'phone'>,
+  { options, cwd }: CommandInput<'email' | 'phone'>,
 ): Promise<readonly Message[]> {
   const known = stateDir === undefined ? undefined : await findStatus(stateDir);
   if (target.kind === 'local' || known?.isFinished === false) return [];
   const columns = new Set(namesOf([...options.texts('email'), ...options.texts('phone')]));
   const messages: Message[] = [];
-  for (const run of await findOtherRuns({ of: list }, stateDir, cwd, output)) {
+  for (const run of await findOtherRuns(stateDir, cwd, output)) {
+    if (!isSameInput(run, list)) continue;
     const { email, phone } = (await optionsOfRun(run.stateDir)) ?? {};
     const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
     if (!isSame || run.service !== target.baseUrl) continue;

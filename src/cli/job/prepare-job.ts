@@ -138,12 +138,7 @@ export async function prepareJob(
       // Two queries of a database have one name, and so have all pipes: they may be different lists.
       if (isCostShown || from.some(({ kind, path }) => kind !== 'file' || path === standard))
         return [];
-      return paidElsewhere(
-        inputOf(ends.source),
-        { stateDir, cwd: input.cwd, output: pathOf(to) },
-        target,
-        options,
-      );
+      return paidElsewhere(inputOf(ends.source), stateDir, pathOf(to), target, input);
     },
     begin: async () => {
       run.isBegun = true;

@@ -136,7 +136,8 @@ export function countryLines({
   countries,
   emails,
   is_asked: isAsked = false,
-}: Pick<Estimate, 'countries'> & {
+}: {
+  readonly countries?: Estimate['countries'];
   /** Those of rows whose country is not understood. */
   readonly emails: number;
   readonly is_asked?: boolean;

@@ -120,14 +120,12 @@ export const engineOptions = defineOptions([
   ...networkOptions,
 ]);
 
-type EngineOption = NameOf<typeof engineOptions>;
-
 export function asksNetwork(options: ParsedOptions<'verify'>): boolean {
   return options.text('verify')?.toLowerCase() === 'network';
 }
 
 export async function engineOf(
-  options: ParsedOptions<EngineOption>,
+  options: ParsedOptions<NameOf<typeof engineOptions>>,
   env: NodeJS.ProcessEnv,
 ): Promise<VerificationEngine | undefined> {
   if (!asksNetwork(options)) return undefined;
