@@ -1319,6 +1319,10 @@ describe('sluice verify without a column, at a terminal', () => {
       ),
     ]);
     expect(eventsOf(shown, 'proposed_output')).toMatchObject([{ database: null }]);
+    // A table in place is not written with rows left out.
+    const kept = await runInProcess([...list, '--keep', 'valid'], places);
+    expect(commandsOf(kept)).toHaveLength(1);
+    expect(eventsOf(kept, 'proposed_output')).toMatchObject([{ database: null }]);
 
     const trial = await answerInProcess([...list, ...inTable], {
       ...places,

@@ -6,7 +6,7 @@ import {
 } from '../endpoints/database-tables.js';
 import { isDatabase, listAt, type Location, locationOf } from '../endpoints/locations.js';
 import { readsPlainly, tableOfQuery, withNames } from '../endpoints/query.js';
-import type { CommandInput } from '../command.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
 import { message, type Message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import type { AddedOption } from './choose-country.js';
@@ -64,7 +64,14 @@ export function inPlace(
     output === undefined ||
     listAt(locationOf(output, { env, cwd })) === listAt(locationOf(database, { env, cwd }));
   // A DuckDB file is not read and written at once.
-  if (!table || table.key.length === 0 || table.kind === 'duckdb' || !isThere) return undefined;
+  if (
+    !table ||
+    leavesRowsOut(options) ||
+    table.key.length === 0 ||
+    table.kind === 'duckdb' ||
+    !isThere
+  )
+    return undefined;
   const into = options.text('into');
   if (into !== undefined && into !== table.name) return undefined;
   const key = options.has('key') ? options.texts('key') : table.key;
@@ -85,6 +92,11 @@ export function inPlace(
     ...(into === undefined ? [['into', table.name] as const] : []),
     ...(options.has('key') ? [] : key.map((column) => ['key', column] as const)),
   ];
+}
+
+/** A table in place is not written then: a row that is left out would keep an earlier verdict. */
+export function leavesRowsOut(options: ParsedOptions<VerifyOption>): boolean {
+  return (['keep', 'keep-quality', 'unique'] as const).some((name) => options.has(name));
 }
 
 /** Whether an earlier run has written results of the column, which are written again: columns of others stay. */

@@ -22,7 +22,7 @@ import { askToStart, type GuideContext, leave } from './ask-to-start.js';
 import { type AddedOption, askCountry, chooseCountry } from './choose-country.js';
 import { columnMessages, findForm, foundMessages, severalMessages } from './find-form.js';
 import { findSuppressed } from './find-suppressed.js';
-import { findTable, inPlace } from './find-table.js';
+import { findTable, inPlace, leavesRowsOut } from './find-table.js';
 import { offerToResume } from './offer-to-resume.js';
 import { showProposal } from './show-proposal.js';
 import { isDatabaseOutput, namesNoColumn } from './what-is-missing.js';
@@ -58,8 +58,9 @@ async function reportOutput(
   const [source] = input.positionals;
   const from = source === undefined ? undefined : locationOf(source, input);
   // A DuckDB file is not read and written at once.
-  const isTable = from !== undefined && isDatabase(from) && from.kind !== 'duckdb' && !isInPlace;
-  const database = isTable ? showLocation(source ?? '') : null;
+  const isTable = from !== undefined && isDatabase(from) && from.kind !== 'duckdb';
+  const isWritable = isTable && !isInPlace && !leavesRowsOut(input.options);
+  const database = isWritable ? showLocation(source ?? '') : null;
   const { name = null, key = [] } = table ?? {};
   reporter.report([message('proposed_output', { output, exists, database, table: name, key })]);
 }

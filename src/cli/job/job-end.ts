@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Estimate, RunOptions, RunReports, Summary } from '../../index.js';
 import type { CommandInput } from '../command.js';
 import type { Target } from '../connect.js';
@@ -77,6 +78,12 @@ async function removeSuspects(
 }
 
 async function sizeOf(to: Location): Promise<number> {
-  const found = await stat(pathOf(to) ?? '').catch(() => undefined);
-  return found?.isFile() === true ? found.size : 0;
+  const path = pathOf(to) ?? '';
+  const inFolder = await readdir(path).catch(() => ['']);
+  let bytes = 0;
+  for (const name of inFolder) {
+    const found = await stat(join(path, name)).catch(() => undefined);
+    if (found?.isFile() === true) bytes += found.size;
+  }
+  return bytes;
 }

@@ -133,6 +133,8 @@ export interface ColumnsToValidate extends Pick<
 > {
   /** For each verified column sample cells: results of every kind. */
   readonly samples: readonly (readonly (readonly OutputCell[])[])[];
+  /** Options by which rows are left out. @default none: all rows are written */
+  readonly leftOutBy?: readonly string[];
 }
 
 /** Checks rows before anything is paid for them. */

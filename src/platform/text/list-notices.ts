@@ -256,6 +256,14 @@ export const outputNotices = {
     sentence: ({ table }) =>
       `table ${table} is locked by another session: whether it takes the results could not be tried`,
   }),
+  stale_rows: define({
+    when: 'Rows are left out of a table that has rows, by `--key`: those of an earlier run stay.',
+    isWarning: true,
+    example: { table: 'mailable', options: ['keep'] as readonly string[] },
+    variants: [{ options: ['keep', 'unique'] }],
+    sentence: ({ table, options }) =>
+      `rows that ${options.map((option) => optionName(option)).join(', ')} ${options.length === 1 ? 'leaves' : 'leave'} out are not removed from ${table}: those of an earlier run stay there, with what it wrote; empty the table before the run, or write all rows and choose in the query that uses the table, such as where email_valid`,
+  }),
   unguarded_column: define({
     when: 'A column of the input is not in the table.',
     example: { column: 'note', table: 'contacts' },

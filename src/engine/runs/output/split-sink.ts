@@ -117,7 +117,12 @@ export function splitSink(options: SplitSinkOptions): Sink {
       // Before anything is paid.
       if (keep) verdictsByColumn(keep, reading.header, columns.verified);
       if (unique !== undefined) uniqueColumn(unique, reading.header, columns.verified);
-      return sink.validate?.(reading, columns);
+      const leftOutBy = [
+        ...(keep?.verdicts || keep?.columns ? ['keep'] : []),
+        ...(keep?.quality ? ['keepQuality'] : []),
+        ...(unique === undefined ? [] : ['unique']),
+      ];
+      return sink.validate?.(reading, { ...columns, leftOutBy });
     },
     rowsLeftOut: () => leftOut,
     rowsRepeated: () => repeated,

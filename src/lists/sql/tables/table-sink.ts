@@ -15,7 +15,9 @@ import { columnNames, count, flag, required, text, url } from '../../../platform
 import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { SourceReading } from '../../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import { discardConnection, retryOnLock, type Connection } from '../connection.js';
 import { textOfUrl } from '../../location.js';
 import type { Dialect, DialectForm } from '../dialect.js';
@@ -97,6 +99,7 @@ export function tableSink(dialect: Dialect, given: TableSinkOptions): Sink {
       return access.use('look', checkingRefuser(name, access.failureOf), async (connection) => {
         const planned = await plan(connection, { ...columns, reading, cellsOf: () => [] });
         makesTable = planned.mode === 'create';
+        if (planned.mode === 'update') refuseLeavingOut(name, columns);
         await connection.close();
         tally = tallyOf(reading, dialect, connection);
         const samples = new SampleRows(reading.header);
@@ -161,6 +164,15 @@ export function tableSink(dialect: Dialect, given: TableSinkOptions): Sink {
       }
     },
   };
+}
+
+/** A row without new results would keep those of an earlier run, which say of another address that it is valid. */
+function refuseLeavingOut(name: string, { leftOutBy: [option] = [] }: ColumnsToValidate): void {
+  if (option === undefined) return;
+  throw new ConfigurationError(
+    `${optionName(option)} cannot leave rows out of ${name}: they are there already, and would keep what an earlier run wrote; write all rows, and choose in the query that uses the table, such as where email_valid`,
+    { option, fault: 'unsupported' },
+  );
 }
 
 /** Waits for other runs that make the table: with a key the second goes on with what the first has made. */

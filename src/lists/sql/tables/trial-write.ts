@@ -185,6 +185,12 @@ export async function trySamples(
     const planned = await plan(connection, opening);
     for (const each of noticesOf(planned, reading, access.into)) columns.onNotice?.(each);
     const tryPlan = async (tried: TablePlan): Promise<void> => {
+      const { leftOutBy = [] } = columns;
+      if (tried.mode === 'upsert' && leftOutBy.length > 0) {
+        const some = await connection.query(`SELECT 1 FROM ${tried.target} LIMIT 1`);
+        const fields = { table: access.into, options: leftOutBy };
+        if (some.length > 0) columns.onNotice?.(notice('stale_rows', fields));
+      }
       const writing = await access.stage(connection, tried, opening, patienceMs);
       const exists = tried.mode === 'upsert' || tried.mode === 'update';
       const kinds = exists ? Math.max(...results.map((cells) => cells.length)) : 0;

@@ -123,7 +123,11 @@ describe('a list that has lost its rows', () => {
     const args = [...command.replace(' --history history', '').split(' '), '--summary', 's.json'];
     const verify = async (...more: string[]): Promise<EndedHere> =>
       runInProcess([...args, ...more], inFolder(folder, service));
+    const split = args.map((arg) => (arg === 'out.csv' ? 'by' : arg));
+    const verifySplit = async (): Promise<EndedHere> =>
+      runInProcess([...split, '--split-by', 'verdict', '--quiet'], inFolder(folder, service));
     await list(names('good', 3));
+    expect((await verifySplit()).events).toEqual([]);
     expect((await verify()).events.map(({ severity }) => severity)).not.toContain('warning');
     await list([]);
     const ended = await verify('--quiet');
@@ -132,6 +136,9 @@ describe('a list that has lost its rows', () => {
     expect(lost).toMatchObject([{ severity: 'warning', rows: 0, previous: null }]);
     const summary = JSON.parse(await readFile(join(folder, 's.json'), 'utf8')) as RunEnd;
     expect(summary).toMatchObject({ next: lost[0]?.['message'], advice: [lost[0]?.['message']] });
+    expect(eventsOf(await verifySplit(), 'fewer_rows')).toMatchObject([
+      { rows: 0, previous: null },
+    ]);
     // There is nothing more to lose.
     expect((await verify('--quiet')).stderr).toBe('');
     // Whoever loses the environment gets no other verdicts in place of paid ones, on the next night either.

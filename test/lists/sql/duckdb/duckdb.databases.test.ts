@@ -30,6 +30,17 @@ async function openPeople(): Promise<Place> {
   return place;
 }
 
+test('docs/your-list.md leaves out those who have opted out in a column, and nobody else', async () => {
+  const page = await readFile('docs/your-list.md', 'utf8');
+  const [, query = ''] = /--query "(.*read_csv.*?)"/.exec(page) ?? [];
+  const list = join(await withFolder(), 'sf.csv');
+  const cells = ['', '0', 'false', 'False', 'No', '1', 'true', 'Yes', 'ja', '2024-11-12'];
+  const rows = cells.map((cell, at) => `${at},${cell}`);
+  await writeFile(list, ['Id,HasOptedOutOfEmail', ...rows, ''].join('\n'));
+  const kept = await askDuckdb(':memory:', query.replace('sf.csv', list));
+  expect(kept).toMatchObject(['0', '1', '2', '3', '4'].map((Id) => ({ Id })));
+});
+
 /** A process that has the file open until it is killed. */
 async function holdOpen(path: string): Promise<ChildProcess> {
   const program = `const { DuckDBInstance } = await import('@duckdb/node-api');

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigurationError, rowsSource, type Sink, type Source } from '../../../../src/index.js';
+import {
+  ConfigurationError,
+  rowsSource,
+  type RunProgress,
+  splitSink,
+  type Sink,
+  type Source,
+} from '../../../../src/index.js';
 import { changeFirst, dieBehind } from '../harness/spoilt-sinks.js';
 import { expectExit, rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
@@ -172,7 +179,21 @@ export function describeTable({
         { id: 6, email: 'bad@sluice.test' },
       ]);
       const verifying = await startVerifying();
-      await verifying.run({ source, sink: place.sink({ key: 'id' }), email: ['email'] });
+      const told: RunProgress[] = [];
+      await verifying.run({
+        source,
+        sink: splitSink({ output: place.sink({ key: 'id' }), unique: true }),
+        email: ['email'],
+        onProgress: (progress) => told.push(progress),
+      });
+      // A row that is left out would stay as it was.
+      expect(told).toContainEqual(
+        expect.objectContaining({
+          code: 'stale_rows',
+          isWarning: true,
+          fields: { table: place.table, options: ['unique'] },
+        }),
+      );
       const rows = await place.ask(
         `SELECT id, email, note, email_valid FROM ${place.table} WHERE id > 2 ORDER BY id`,
       );
@@ -189,8 +210,14 @@ export function describeTable({
       const { ask, table } = place;
       await ask(`ALTER TABLE ${table} ADD COLUMN email_valid VARCHAR(20)`);
       const verifying = await startVerifying();
+      const source = place.source(`SELECT id, email FROM ${table} WHERE id < 5`);
+      // A row that is left out would keep the verdict of an earlier run.
+      const sink = splitSink({ output: place.sink({ key: 'id' }), keep: { verdicts: ['valid'] } });
+      const keeping = verifying.run({ source, sink, email: ['email'] });
+      await expect(keeping).rejects.toMatchObject({ option: 'keep', fault: 'unsupported' });
+      expect(await verifying.client.listBatches()).toEqual([]);
       await verifying.run({
-        source: place.source(`SELECT id, email FROM ${table} WHERE id < 5`),
+        source,
         sink: changeFirst(place.sink({ key: 'id' }), () =>
           ask(
             `UPDATE ${table} SET email = 'newer@sluice.test' WHERE id = 1`,
