@@ -6,9 +6,9 @@ import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter, type CsvForm, type CsvHead } from './csv-format.js';
 import { CsvScanner } from './csv-scanner.js';
-import type { CsvDialect, CsvInput } from './dialect/find-dialect.js';
+import { type CsvDialect, type CsvInput, firstLineEnd } from './dialect/find-dialect.js';
 import { FooterReader } from './dialect/footer-reader.js';
-import { readToHeader, type CsvTable } from './dialect/header-detection.js';
+import { mostLookedAt, readToHeader, type CsvTable } from './dialect/header-detection.js';
 import { withoutMissingHeader } from './dialect/find-header-row.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 
@@ -30,9 +30,12 @@ export async function openCsv(
   }
   const table = { ...found, isTsv: input.isTxt ? dialect.delimiter === '\t' : input.isTsv };
   const rows = new FooterReader(reader, table, opening);
-  return isScannable(dialect)
-    ? CsvReading.open(rows, table, opening)
-    : ParsedCsvReading.open(rows, table, opening);
+  if (isScannable(dialect)) return CsvReading.open(rows, table, opening);
+  const lineEnd = firstLineEnd(
+    (await reader.peekLine(mostLookedAt)).subarray(0, mostLookedAt),
+    dialect,
+  );
+  return ParsedCsvReading.open(rows, { ...table, lineEnd }, opening);
 }
 
 /** What the byte scanner handles: double quotes, doubled inside, and a delimiter of one byte. */

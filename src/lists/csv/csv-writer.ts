@@ -65,8 +65,9 @@ class CsvWriter implements RowsWriter {
     this.#delimiter = delimiterFor(reading, options.delimiter);
     this.#delimiterByte = parseDelimiter(this.#delimiter);
     this.#isBare = isBare(reading, this.#delimiter);
-    const header = headerFor(reading, this.#delimiter);
-    this.#lineEnd = header && header.lineEnd.length > 0 ? header.lineEnd : Buffer.from('\n');
+    const lineEnd = csvFormOf(reading.first ?? reading)?.lineEnd;
+    this.#lineEnd = lineEnd && lineEnd.length > 0 ? lineEnd : Buffer.from('\n');
+    const header = headerFor(reading, this.#delimiter, this.#lineEnd);
     this.#footer = isBareTable === true ? undefined : footerFor(opening, this.#delimiter);
     this.#suffixes = new OutcomeForms(opening, (cells) =>
       this.#encode(neutralizeFormulas === true ? cells.map(neutralizeFormula) : cells),
@@ -248,12 +249,16 @@ function footerFor(
 }
 
 /** A CSV input's own header row, as it is; the names of any other input, written again. */
-function headerFor(reading: SourceReading, delimiter: string): HeaderRow | undefined {
+function headerFor(
+  reading: SourceReading,
+  delimiter: string,
+  lineEnd: Uint8Array,
+): HeaderRow | undefined {
   if (reading.isUnnamed === true) return undefined;
   const first = reading.first ?? reading;
   const form = csvFormOf(first);
   const isCopied = form?.delimiter === delimiter && first.header.length === reading.header.length;
   if (isCopied && form.headerBytes) return { bytes: form.headerBytes, lineEnd: form.lineEnd };
   const names = reading.header.map((name) => quoteCell(name, delimiter));
-  return { bytes: Buffer.from(names.join(delimiter)), lineEnd: Buffer.from('\n') };
+  return { bytes: Buffer.from(names.join(delimiter)), lineEnd };
 }

@@ -12,6 +12,11 @@ import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvTable } from './dialect/header-detection.js';
 import { type ParsedRow, type ParsedRows, parseRows, nextRows } from './parse-rows.js';
 
+interface ParsedTable extends CsvTable {
+  /** That of the first row. */
+  readonly lineEnd: Uint8Array;
+}
+
 /**
  * One reading of a CSV input in an unusual dialect: other quotes and escapes, delimiters of several
  * characters. csv-parse reads it, about ten times slower.
@@ -27,7 +32,7 @@ export class ParsedCsvReading implements SourceReading {
   private constructor(
     header: readonly string[],
     rows: ParsedRows,
-    { input, hash, footer }: { input: CsvTable; hash: Hash; footer: () => Uint8Array },
+    { input, hash, footer }: { input: ParsedTable; hash: Hash; footer: () => Uint8Array },
   ) {
     const aboveHeader = Buffer.concat([input.above.bytes, rows.mark()]);
     this.header = header;
@@ -37,7 +42,7 @@ export class ParsedCsvReading implements SourceReading {
       footer,
       headerBytes: undefined,
       hasMark: markBytesOf(aboveHeader) > 0,
-      lineEnd: Buffer.from('\n'),
+      lineEnd: input.lineEnd,
       delimiter: input.dialect.delimiter,
       isBare: input.dialect.quote === undefined,
       isTsv: input.isTsv,
@@ -50,7 +55,7 @@ export class ParsedCsvReading implements SourceReading {
   /** Reads up to the first row; closes the reader when that fails. @throws InputError; what `wanted` throws */
   static async open(
     reader: FooterReader,
-    input: CsvTable,
+    input: ParsedTable,
     opening: OpenSourceOptions,
   ): Promise<ParsedCsvReading> {
     const { name, header: hasHeader = true, above } = input;

@@ -51,11 +51,16 @@ d@x.example,\n
   });
 });
 
+it('keeps the line end of the first row, whatever its quotes', async () => {
+  const text = "'mail';'a\nb'\r\n'a@x.example';'x'\r\n";
+  expect(await written('list.csv', text)).toBe('mail;"a\nb"\r\na@x.example;x\r\n');
+});
+
 describe('TSV with a quote in a cell', () => {
   it('keeps the lines above its header, and a byte-order mark', async () => {
     const text = '\ufeffDisks of May\n\nmail\tdisk\na@x.example\t5" disk\nb@x.example\t3"\n';
     expect(await written('list.tsv', text)).toBe(text);
-    const bare = '\ufeffmail\tdisk\na@x.example\t5" disk\n';
+    const bare = '\ufeffmail\tdisk\r\na@x.example\t 5" disk \r\n';
     expect(await written('bare.tsv', bare)).toBe(bare);
   });
 

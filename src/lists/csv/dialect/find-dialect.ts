@@ -1,3 +1,4 @@
+import { markBytesOf } from '../../files/file-signature.js';
 import type { FileOptions } from '../../files/file-format.js';
 
 export interface CsvDialect {
@@ -55,6 +56,19 @@ export function findDialect(first: Buffer, given: CsvInput, isWhole = false): Fo
   return best ?? { dialect: { delimiter: ',', quote: doubleQuote, escape: doubleQuote }, rows: [] };
 }
 
+/** The usual line end that the first row has, or is nearest to. */
+export function firstLineEnd(first: Buffer, dialect: CsvDialect): Buffer {
+  const text = first.toString('latin1', markBytesOf(first));
+  const { delimiter, quote, escape } = dialect;
+  const [row] = sampleRows(text, {
+    delimiter: bytesAsText(delimiter),
+    quote: quote === undefined ? undefined : bytesAsText(quote),
+    escape: bytesAsText(escape),
+  }).rows;
+  const last = text.slice(0, row?.end ?? 0).slice(-3);
+  return Buffer.from(last.endsWith('\r\n') && last !== '\r\r\n' ? '\r\n' : '\n');
+}
+
 /** An option as text with one character for each byte. */
 export function bytesAsText(option: string): string {
   return Buffer.from(option, 'utf8').toString('latin1');
@@ -91,6 +105,8 @@ function rate(cut: RowCut, { quote }: CsvDialect): number {
 
 export interface SampledRow {
   readonly start: number;
+  /** Where its line end ends. */
+  readonly end: number;
   /** Texts of its cells, unquoted. */
   readonly cells: readonly string[];
 }
@@ -137,7 +153,7 @@ export function sampleRows(text: string, dialect: CutOptions): RowCut {
       at = stop + delimiter.length;
       continue;
     }
-    rows.push({ start, cells });
+    rows.push({ start, end: Math.min(stop + 1, text.length), cells });
     cells = [];
     at = start = stop + 1;
     if (stop === text.length) break;

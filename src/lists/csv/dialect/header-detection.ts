@@ -29,7 +29,7 @@ export interface CsvTable extends CsvInput {
 }
 
 /** Enough of a file to show its dialect and header. */
-const mostLookedAt = 64 * 1024;
+export const mostLookedAt = 64 * 1024;
 
 /**
  * Reads the lines above the header and detects the dialect; the reader is then at the header.
