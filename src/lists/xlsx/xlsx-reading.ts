@@ -45,7 +45,7 @@ export async function openXlsx(
     const context = { file, options, opening };
     const empty = await openSheets(workbook, context, opened);
     const isUnnamed = options.header === false;
-    const list = combineSheets(opened, isUnnamed);
+    const list = combineSheets(opened, isUnnamed, (header) => hasWanted(header, opening));
     const report = (kind: 'sheets_empty' | 'sheets_hidden', sheets: readonly string[]): void => {
       if (sheets.length > 0) opening.onNotice?.(notice(kind, { input: file.name, sheets }));
     };
@@ -139,16 +139,33 @@ interface SheetList {
   readonly tables: readonly SheetTable[];
 }
 
-/** @throws ConfigurationError where a sheet shares no column with the first */
-function combineSheets(sheets: readonly SheetReading[], isUnnamed: boolean): SheetList {
-  const [first] = sheets;
-  const names = new Set(first?.header.map(caseless));
-  const hasCommon = ({ header }: SheetReading): boolean =>
-    header.some((name) => names.has(caseless(name)));
-  const odd = sheets.find((sheet) => !hasCommon(sheet));
-  if (odd) {
-    const alike = sheets.filter(hasCommon).map(({ name }) => name);
-    throw odd.otherListError(`that the sheet ${JSON.stringify(first?.name)} has`, alike);
+function hasWanted(header: readonly string[], opening: OpenSourceOptions): boolean {
+  try {
+    opening.wanted(header);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Those that share a column with the first. */
+function alikeOf(sheets: readonly SheetReading[]): readonly SheetReading[] {
+  const names = new Set(sheets[0]?.header.map(caseless));
+  return sheets.filter(({ header }) => header.some((name) => names.has(caseless(name))));
+}
+
+/** @throws ConfigurationError where a sheet shares no column with the first; it names those with what is wanted */
+function combineSheets(
+  sheets: readonly SheetReading[],
+  isUnnamed: boolean,
+  isWanted: (header: readonly string[]) => boolean,
+): SheetList {
+  if (alikeOf(sheets).length < sheets.length) {
+    const wanted = sheets.filter(({ header }) => isWanted(header));
+    const alike = alikeOf(wanted.length > 0 ? wanted : sheets);
+    const odd = sheets.find((sheet) => !alike.includes(sheet));
+    const names = alike.map(({ name }) => name);
+    if (odd) throw odd.otherListError(`that the sheet ${JSON.stringify(names[0])} has`, names);
   }
   const { header, maps } = combineHeaders(
     sheets.map((sheet) => ({ name: sheet.label, header: sheet.header, isUnnamed })),

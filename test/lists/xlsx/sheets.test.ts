@@ -172,6 +172,12 @@ it.each([
 it('names the sheets that are one list where another is not', async () => {
   await write({ Leads: leads, Notes: [['note'], ['call back']], Customers: customers });
   await expect(rowsOf('all')).rejects.toThrow("`sheet: 'Leads,Customers'`");
+  const wanted = (names: readonly string[]): readonly number[] => {
+    if (!names.includes('note')) throw new TypeError('no note');
+    return [0];
+  };
+  const ofNotes = fileSource(at('book.xlsx'), { sheet: 'all' }).open({ wanted });
+  await expect(ofNotes).rejects.toThrow("`sheet: 'Notes'`");
 });
 
 it('refuses a sheet without a row that is named, and says which are empty of all', async () => {
