@@ -142,6 +142,7 @@ export async function verifyAddress(
   const status = statusIn(answer, 'verifyUnit');
   const record = recordOf(answer, type);
   if (record === undefined || status !== 'ok') {
+    if (status === 'ok') warnOfOddVerdict(client, answer, type);
     const reason = status === 'ok' ? 'no_record' : status;
     return { verification: 'no_result', reason, submitted, record: null, answer };
   }
@@ -185,22 +186,40 @@ const schemas: Readonly<Record<VerificationType, z.ZodType<EmailRecord | PhoneRe
 /** Members of the answer that may hold the verdict. */
 const places = ['result', 'record', 'data'];
 
+/** What may be the verdict. The answer itself may be: its `status` is still that of the request. */
+function candidatesIn(answer: UnitAnswer, type: VerificationType): readonly unknown[] {
+  const { status: _, ...fields } = answer;
+  const whole = type === 'phone' ? { ...fields, status: '' } : fields;
+  return [...[...places, type].map((name) => answer[name]), whole];
+}
+
 function recordOf(
   answer: UnitAnswer,
   type: VerificationType,
 ): EmailRecord | PhoneRecord | undefined {
-  for (const place of [
-    ...[...places, type].map((name) => answer[name]),
-    withoutStatus(answer, type),
-  ]) {
-    const parsed = schemas[type].safeParse(place);
+  for (const candidate of candidatesIn(answer, type)) {
+    const parsed = schemas[type].safeParse(candidate);
     if (parsed.success) return parsed.data;
   }
   return undefined;
 }
 
-/** The answer itself may be the verdict: its `status` is still that of the request. */
-function withoutStatus(answer: UnitAnswer, type: VerificationType): object {
-  const { status: _, ...fields } = answer;
-  return type === 'phone' ? { ...fields, status: '' } : fields;
+/** Those of which it was said. */
+const warned = new WeakSet<object>();
+
+/** Says once for a client which fields a verdict lacks that would be one in an export. */
+function warnOfOddVerdict(client: object, answer: UnitAnswer, type: VerificationType): void {
+  if (warned.has(client)) return;
+  const verdict = candidatesIn(answer, type).find(
+    (candidate) =>
+      typeof (candidate as { valid?: unknown } | null | undefined)?.valid === 'boolean',
+  );
+  const { error } = schemas[type].safeParse(verdict);
+  if (verdict === undefined || !error) return;
+  warned.add(client);
+  const fields = [...new Set(error.issues.map(({ path }) => String(path[0])))].join(', ');
+  process.emitWarning(
+    `the verdict that verifyUnit() answers with counts as none (no_record), because these of its fields are missing or of another kind: ${fields}`,
+    { type: 'SluiceWarning', code: 'SLUICE_ODD_VERDICT', detail: fields },
+  );
 }

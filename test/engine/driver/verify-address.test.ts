@@ -95,6 +95,21 @@ describe('a single address', () => {
     expect(verdict).toMatchObject({ verification: 'no_result', reason, answer });
   });
 
+  it('names the fields that a verdict lacks, once for a client', async () => {
+    const { quality: _, ...lacking } = emailRecord;
+    const client = answering({ result: { ...lacking, is_free: 'no' } });
+    const warnings: unknown[] = [];
+    const note = (warning: unknown): number => warnings.push(warning);
+    process.on('warning', note);
+    for (let call = 0; call < 2; call += 1) {
+      const verdict = await verifyAddress({ client, email: 'ana@mail.example', country: 'US' });
+      expect(verdict).toMatchObject({ verification: 'no_result', reason: 'no_record' });
+    }
+    await new Promise(setImmediate);
+    process.off('warning', note);
+    expect(warnings).toMatchObject([{ code: 'SLUICE_ODD_VERDICT', detail: 'quality, is_free' }]);
+  });
+
   it.each([undefined, null, 'ok', { result: emailRecord }])(
     'names the method of a double that answers %j',
     async (answer) => {
