@@ -68,7 +68,7 @@ async function paid(service: Service): Promise<number> {
 
 describe('a list with several addresses in a cell', () => {
   const several =
-    'fn,emails,tels,org\nAda,good1@sluice.test; good2@sluice.test,,Acme\nBo,good3@sluice.test,+442079460999,\n';
+    'fn,emails,tels,org\nAda,good1@sluice.test; good2@sluice.test,,Acme\nBo,Bo <good3@sluice.test>,+442079460999,\n';
 
   it('is split by the command that is proposed, which says so without showing cells to a log', async () => {
     const { service } = await withService();
@@ -93,7 +93,7 @@ describe('a list with several addresses in a cell', () => {
       answers: [[/Start\?/, 'n\r']],
     });
     expect(eventsOf(asked, 'several_addresses')).toMatchObject([
-      { column: 'emails', cells: 1, of: 2 },
+      { column: 'emails', cells: 1, bare: 1, of: 2 },
     ]);
     expect(asked.seen).toContain('good1@sluice.test; good2@sluice.test');
     expect(asked.seen).toContain(' --split-cells ');
@@ -1458,7 +1458,7 @@ describe('sluice verify without a column, at a terminal', () => {
   });
 
   it('does not start on Enter where most cells are no plain address', async () => {
-    const named = Array.from({ length: 3 }, (_, at) => `Ada <good${at}@sluice.test>\n`);
+    const named = Array.from({ length: 3 }, (_, at) => `ada@x.example <good${at}@sluice.test>\n`);
     await write('list.csv', `mail\n${named.join('')}good@sluice.test\n`);
     const { code, seen, events } = await answerInProcess(
       ['verify', 'list.csv', '--country', 'US', '--local'],

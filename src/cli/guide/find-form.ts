@@ -218,10 +218,10 @@ export function foundMessages(
   ];
 }
 
-/** Columns whose cells hold several addresses: the guide offers a row for each. */
+/** Columns whose cells hold several addresses, or text around one: the guide offers to split them. */
 export function severalMessages({ contacts }: SampledList, withCells: boolean): readonly Message[] {
-  return contacts.flatMap(({ name: column, title, type, several: { cells, of, examples } }) =>
-    cells === 0
+  return contacts.flatMap(({ name: column, title, type, several: { cells, bare, of, examples } }) =>
+    cells + bare === 0
       ? []
       : [
           message('several_addresses', {
@@ -229,6 +229,7 @@ export function severalMessages({ contacts }: SampledList, withCells: boolean): 
             title,
             type,
             cells,
+            bare,
             of,
             examples: withCells ? examples : [],
           }),

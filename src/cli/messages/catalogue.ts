@@ -204,7 +204,7 @@ export const catalogue = {
     example: {
       column: 'Fax',
       title: 'Fax',
-      why: oneOf('fax', 'own_people', 'lists', 'few_emails', 'few_countries'),
+      why: oneOf('fax', 'own_people', 'lists', 'few_emails', 'few_phones', 'few_countries'),
       meant: [] as readonly { readonly cell: string; readonly code: string }[],
     },
     variants: [
@@ -231,17 +231,26 @@ export const catalogue = {
       `column ${columnName(column, title)}${shownCells(examples)}`,
   }),
   several_addresses: notice({
-    when: 'Cells of a column hold several addresses: `--split-cells` is proposed.',
+    when: 'Cells of a column hold several addresses, or (`bare`) text around one: `--split-cells` is proposed.',
     example: {
       column: 'tels',
       title: 'tels',
       type: 'phone',
       cells: 1003,
+      bare: 0,
       of: 1246,
       examples: ['030 12345, 030 67890'],
     },
-    sentence: ({ column, title, type, cells, of, examples }) =>
-      `column ${columnName(column, title)}: ${grouped(cells)} of ${grouped(of)} cells ${cells === 1 ? 'holds' : 'hold'} several ${type === 'email' ? 'email addresses' : 'phone numbers'}${shownCells(examples)}; --split-cells writes a row for each`,
+    sentence({ column, title, type, cells, bare, of, examples }) {
+      const what = type === 'email' ? 'email address' : 'phone number';
+      const held = [
+        ...(cells === 0
+          ? []
+          : [`${grouped(cells)} with several ${what}${type === 'email' ? 'es' : 's'}`]),
+        ...(bare === 0 ? [] : [`${grouped(bare)} with text around one`]),
+      ];
+      return `column ${columnName(column, title)}: of ${grouped(of)} cells, ${held.join(', ')}${shownCells(examples)}; --split-cells writes a row for each ${what}, and nothing else into its cell`;
+    },
   }),
   found_country: notice({
     when: 'The options that say the country of each address; null where none is known.',
@@ -917,8 +926,8 @@ export const catalogue = {
     },
   }),
   finished: info<Readonly<Record<string, unknown>>>({
-    when: 'The run is over: the [summary](../observability.md#the-summary), with the number of batches instead of the batches, `previous` instead of `compared`, how many `warnings` there were, and the `verdict`. Only in a log.',
-    example: { rows: 281, exit_code: 0, message: null },
+    when: 'The run is over: the [summary](../observability.md#the-summary), with the number of batches instead of the batches, `previous` instead of `compared`, how many `warnings` there were, and the `verdict`, which is the `message` where all is well. Only in a log.',
+    example: { rows: 281, exit_code: 0 },
     sentence: () => [],
   }),
   verdict: info({
@@ -1062,6 +1071,7 @@ const leftOutWords = {
   own_people: 'of your own people; name it to verify it',
   lists: 'its cells are lists: write a row for each value to verify them',
   few_emails: 'few of its cells are emails; name it to verify it',
+  few_phones: 'few of its cells are phone numbers; name it to verify it',
   few_countries: 'few of its cells are countries; --country-column uses it',
 };
 

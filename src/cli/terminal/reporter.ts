@@ -170,14 +170,16 @@ export class Reporter {
         ...last,
       ]);
       const { warnings } = this.#logger;
+      const verdict = verdictOf(summary, end.exit_code, warnings, this.#isUnmeant);
       this.report([
         message('finished', {
           ...figures,
           ...end,
+          message: end.message ?? verdict,
           batches: batches.length,
           previous: compared?.previous,
           warnings: warnings.length,
-          verdict: verdictOf(summary, end.exit_code, warnings, this.#isUnmeant),
+          verdict,
         }),
       ]);
       return;

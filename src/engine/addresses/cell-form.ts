@@ -149,14 +149,18 @@ const between = {
   phone: /[;,|\r\n]|:::|\s\/\s|\s(?=\+)/,
 };
 
-/** The addresses in a cell of several, if each part looks complete. @returns `undefined` for any other cell */
+/**
+ * The addresses in a cell of several, or the one with something around it, if each part looks complete.
+ *
+ * @returns `undefined` for any other cell
+ */
 export function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
   if (typeof cell !== 'string') return undefined;
   const trimmed = trimCell(cell);
-  const listed = listItems(trimmed);
-  if (!listed && !between[type].test(cell)) return undefined;
+  const listed = listItems(trimmed) ?? bareParts(type, trimmed);
+  if (!listed && !between[type].test(trimmed)) return undefined;
   // An empty line in a cell has no position.
-  const parts = listed ?? bareParts(type, trimmed) ?? trimmed.split(between[type]).map(trimCell);
+  const parts = listed ?? trimmed.split(between[type]).map(trimCell);
   const [first = '', ...more] = parts.filter((part) => part !== '');
   const isEach = [first, ...more].every((part) => holdsOneAddress(type, part));
   if (!isEach || (type === 'phone' && more.some((part) => isAbbreviated(part, first)))) {
@@ -166,15 +170,19 @@ export function addressesIn(type: VerificationType, cell: CellText): readonly st
 }
 
 const separators = /[;,|\r\n]|:::|\s\/\s/;
+/** Its name may contain a comma. */
+const oneNamed = /^[^<>@]*<[^<>@]+@[^<>@]+>$/;
 
-/** Parts with a name (`Ada <ada@example.com>`) or a scheme around the address. A cell of one is left as it is. */
+/** Parts with a name (`Ada <ada@example.com>`) or a scheme around the address. */
 function bareParts(type: VerificationType, text: string): readonly string[] | undefined {
   if (!/[<:]/.test(text)) return undefined;
-  const parts = text.split(separators).map(trimCell);
-  if (parts.filter((part) => part !== '').length < 2) return undefined;
+  const parts = oneNamed.test(text) ? [text] : text.split(separators).map(trimCell);
+  const isOne = parts.filter((part) => part !== '').length === 1;
   const bare = parts.map((part) => {
     const start = part.indexOf('<');
-    const isNamed = type === 'email' && start !== -1 && part.endsWith('>');
+    // Of two addresses for one part, only a person knows which is right.
+    const isNamed =
+      type === 'email' && start !== -1 && part.endsWith('>') && (!isOne || oneNamed.test(part));
     return (isNamed ? part.slice(start + 1, -1) : part).replace(/^(?:mailto|tel):/i, '').trim();
   });
   return bare.every((part) => part === '' || holdsOneAddress(type, part)) ? bare : undefined;

@@ -28,9 +28,13 @@ interface SampledColumn {
 
 interface ContactColumn extends SampledColumn {
   readonly type: VerificationType;
-  /** Cells with several addresses, which can be split: their number among the filled ones, and three of them. */
+  /**
+   * Cells that can be split, among the filled ones: with several addresses, and (`bare`) with text around one; three
+   * of them.
+   */
   readonly several: {
     readonly cells: number;
+    readonly bare: number;
     readonly of: number;
     readonly examples: readonly string[];
   };
@@ -49,7 +53,7 @@ export interface FoundColumns {
   readonly contacts: readonly ContactColumn[];
   /**
    * Columns that look like addresses or countries and are not taken: of fax machines, of the list's own staff,
-   * with lists in their cells, and where only a few cells are emails or countries.
+   * with lists in their cells, and where only a few cells are emails, numbers or countries.
    */
   readonly leftOut: readonly (SampledColumn & {
     readonly why: WhyLeftOut;
@@ -65,7 +69,7 @@ export interface FoundColumns {
   readonly all: readonly SampledColumn[];
 }
 
-type WhyLeftOut = 'fax' | 'own_people' | 'lists' | 'few_emails' | 'few_countries';
+type WhyLeftOut = 'fax' | 'own_people' | 'lists' | 'few_emails' | 'few_phones' | 'few_countries';
 
 interface MeantCountry {
   readonly cell: string;
@@ -177,11 +181,12 @@ class Column {
     const { role } = this;
     if (role === 'fax' || role === 'own_people') return role;
     if (role !== undefined || this.isCountry) return undefined;
-    const emails = this.filled.filter(isEmail).length;
-    if (emails >= Math.max(fewest, this.filled.length * enough.few)) return 'few_emails';
-    const isNamed = readColumnName(this.#title).meaning === 'country';
+    const least = Math.max(fewest, this.filled.length * enough.few);
+    if (this.filled.filter(isEmail).length >= least) return 'few_emails';
+    const { meaning } = readColumnName(this.#title);
+    if (meaning === 'phone' && this.filled.filter(isPhone).length >= least) return 'few_phones';
     const cells = [...new Set(this.filled)].slice(0, mostGuesses);
-    return isNamed && cells.some(meansCountry) ? 'few_countries' : undefined;
+    return meaning === 'country' && cells.some(meansCountry) ? 'few_countries' : undefined;
   }
 
   /** Of the first cells that are no country, such as `Germny`. */
@@ -248,12 +253,14 @@ class Column {
   }
 
   asContact(type: VerificationType): ContactColumn {
-    const several = this.filled.filter((cell) => (addressesIn(type, cell)?.length ?? 0) > 1);
+    const several = this.filled.filter((cell) => addressesIn(type, cell) !== undefined);
+    const bare = several.filter((cell) => addressesIn(type, cell)?.length === 1).length;
     return {
       ...this.sampled(),
       type,
       several: {
-        cells: several.length,
+        cells: several.length - bare,
+        bare,
         of: this.filled.length,
         examples: [...new Set(several)].slice(0, mostExamples),
       },

@@ -100,6 +100,8 @@ export class CellReader {
   /** Rows read, and how many of them before the current chunk. */
   #rows = 0;
   #rowsBefore = 0;
+  /** Cells that are suppressed as they come from one cell with a suppressed address. */
+  besideSuppressed = 0;
   /** By verified column. */
   readonly profiles: readonly ColumnProfile[];
   readonly countries: RowCountryCounts = {
@@ -181,8 +183,12 @@ export class CellReader {
     const { type = 'email' } = this.#columns[column] ?? {};
     if (!address || !this.#suppressed) return address?.line;
     const country = this.#countries.of(chunk, row);
-    const cell = chunk.text(row, this.#columns[column]?.position ?? 0);
-    return this.#isSuppressed(type, cell, address.key, country) ? undefined : address.line;
+    const { position = 0 } = this.#columns[column] ?? {};
+    const cell = chunk.text(row, position);
+    const isSuppressed =
+      this.#isSuppressed(type, cell, address.key, country) ||
+      this.#isBesideSuppressed(type, chunk.parts?.(row, position), country);
+    return isSuppressed ? undefined : address.line;
   }
 
   #isSuppressed(type: VerificationType, cell: CellText, key: string, country: RowCountry): boolean {
@@ -191,6 +197,19 @@ export class CellReader {
     if (typeof cell !== 'string' || typeof country !== 'string') return false;
     const digits = phoneDigits(barePhone(trimCell(cell)))?.digits;
     return this.#suppressed.hasPhone(key, digits, country);
+  }
+
+  /** Who has unsubscribed one address of a cell is not written to at another. */
+  #isBesideSuppressed(
+    type: VerificationType,
+    parts: readonly string[] | undefined,
+    country: RowCountry,
+  ): boolean {
+    if (!parts || !this.#suppressed) return false;
+    return parts.some((part) => {
+      const address = addressOf(type, part, country);
+      return 'key' in address && this.#isSuppressed(type, part, address.key, country);
+    });
   }
 
   addressOf(
@@ -293,8 +312,10 @@ export class CellReader {
     const { type, position } = this.#columns[index] as VerifiedColumn;
     const cell = chunk.text(row, position);
     const address = addressOf(type, cell, country);
+    const isBeside = this.#isBesideSuppressed(type, chunk.parts?.(row, position), country);
     if (typeof country !== 'string' || ('reason' in address && address.reason === 'empty')) {
-      this.#setReason(place, 'reason' in address ? address.reason : 'empty');
+      if (isBeside) this.#setBesideSuppressed(place);
+      else this.#setReason(place, 'reason' in address ? address.reason : 'empty');
       return;
     }
     const isAlike = looksLike(type, address, country);
@@ -307,7 +328,8 @@ export class CellReader {
     const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     if ('reason' in address) {
-      this.#setReason(place, address.reason);
+      if (isBeside) this.#setBesideSuppressed(place);
+      else this.#setReason(place, address.reason);
       return;
     }
     const { callingCodes, countryFit } = this.#profileOf(index);
@@ -319,6 +341,10 @@ export class CellReader {
       this.#setReason(place, 'suppressed');
       return;
     }
+    if (isBeside) {
+      this.#setBesideSuppressed(place);
+      return;
+    }
     if (typeof cell === 'string' && cell !== address.line) {
       this.#onChanged?.(cell, address.line, index);
     }
@@ -326,6 +352,11 @@ export class CellReader {
     this.#groupOf[place] = group;
     this.#lines[place] = address.line;
     this.#table.hashInto(this.hashes, place, group.number, address.key);
+  }
+
+  #setBesideSuppressed(place: number): void {
+    this.besideSuppressed += 1;
+    this.#setReason(place, 'suppressed');
   }
 
   #setReason(place: number, reason: NotSubmittedReason): void {

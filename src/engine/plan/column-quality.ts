@@ -156,6 +156,7 @@ const leastLetters = 0.8;
  */
 export function columnNotices({ layout, planner, country }: Plan): readonly Notice[] {
   const { cells, codes, letters } = planner.cells.countries;
+  const { besideSuppressed } = planner.cells;
   const single = [...letters].map(([cell, rows]) => ({
     cell,
     country: findCountryInColumn(cell) ?? null,
@@ -181,6 +182,7 @@ export function columnNotices({ layout, planner, country }: Plan): readonly Noti
   });
   return [
     ...noText,
+    ...(besideSuppressed > 0 ? [notice('suppressed_beside', { cells: besideSuppressed })] : []),
     ...(isDoubtful
       ? [notice('few_countries', { column, cells: cells.filled, countries: found })]
       : []),

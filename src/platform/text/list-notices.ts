@@ -90,11 +90,26 @@ export const inputNotices = {
       `${input}: ${formulas === 1 ? '1 formula was' : `${counted(formulas, 'formula')} were`} never calculated, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty or 0 here: open the workbook in a spreadsheet program, save it there, and run again`,
   }),
   split_rows: define({
-    when: '`--split-cells` made several rows of one. `type`: of the split cells; `null` for both.',
-    example: { rows: 3, more: 4, type: orNull(oneOf('email', 'phone')) },
-    variants: [{ type: 'phone' }, { type: null }],
-    sentence: ({ rows, more, type }) =>
-      `${counted(rows, 'row')} with several ${type === null ? 'addresses' : type === 'email' ? 'email addresses' : 'phone numbers'} in a cell: one row for each, ${counted(more, 'row')} more`,
+    when: '`--split-cells` made several rows of one, or (`bare`) took the one address out of its cell. `type`: of the cells; `null` for both.',
+    example: { rows: 3, more: 4, bare: 2, type: orNull(oneOf('email', 'phone')) },
+    variants: [
+      { type: 'phone', bare: 0 },
+      { type: null, rows: 0, more: 0, bare: 1 },
+    ],
+    sentence({ rows, more, bare, type }) {
+      const what =
+        type === null ? 'addresses' : type === 'email' ? 'email addresses' : 'phone numbers';
+      const several = `${counted(rows, 'row')} with several ${what} in a cell: one row for each, ${counted(more, 'row')} more`;
+      const one = `${counted(bare, 'row')} with text around ${type === 'phone' ? 'a number' : 'an address'}: the cell holds only that`;
+      return [...(rows === 0 ? [] : [several]), ...(bare === 0 ? [] : [one])].join('; ');
+    },
+  }),
+  suppressed_beside: define({
+    when: '`--split-cells` made rows of cells with an address on a list of `--suppress`. `cells`: those with the other addresses; they count as suppressed, too.',
+    example: { cells: 3 },
+    variants: [{ cells: 1 }],
+    sentence: ({ cells }) =>
+      `${counted(cells, 'cell')} with another address of somebody who is on a list of --suppress: suppressed, too`,
   }),
   suppress_list: define({
     when: 'A list of `--suppress` was read.',

@@ -254,6 +254,9 @@ export const adviceCatalogue = {
         const notes = [
           ...(withComma === 0 ? [] : [`${some}with a comma`]),
           ...(form === 'several' ? [`${optionName('splitCells')} makes a row of each`] : []),
+          ...(form === 'mailto' || form === 'named' || form === 'tel'
+            ? [`${optionName('splitCells')} takes it out`]
+            : []),
         ];
         return `${grouped(cells)} ${text}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
       });

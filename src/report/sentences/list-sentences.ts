@@ -212,7 +212,7 @@ export function missingPlusSentence({
     country === undefined
       ? ''
       : `if all are of ${country}, name that country with ${optionName('country', country)}; else `;
-  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}; sent as typed, ${cells === 1 ? 'it' : 'they'} may get the result of another number: ${ifAll}write the +${needsPlus === true ? '' : orColumn}`;
+  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code, or a 0 in front of ${cells === 1 ? 'its' : 'their'} area code${places}; sent as typed, ${cells === 1 ? 'it' : 'they'} may get the result of another number: ${ifAll}write the + or the 0${needsPlus === true ? '' : orColumn}`;
 }
 
 /** The first rows by number: `row 17`, `rows 3, 9, 17, …` */

@@ -259,17 +259,20 @@ describe('what a list holds', () => {
     expect(judge(table)).toMatchObject({ email: ['E-mail 2 - Value'], leftOut: [] });
   });
 
-  it('is named where only a few cells of a column are emails or countries', () => {
+  it('is named where only a few cells of a column are emails, numbers or countries', () => {
     const rows = Array.from({ length: 12 }, (_, at) =>
-      at < 3 ? `a${at}@x.example|DE|a${at}@x.example` : `b${at}@x.example|?|none`,
+      at < 3
+        ? `a${at}@x.example|DE|a${at}@x.example|0151 2300000${at}`
+        : `b${at}@x.example|?|none|*31#`,
     );
     const { leftOut } = judgeColumns(
-      ['email', 'Land', 'Info'],
+      ['email', 'Land', 'Info', 'Phone 1 - Value'],
       rows.map((row) => row.split('|')),
     );
     expect(leftOut.map(({ name, why }) => [name, why])).toEqual([
       ['Land', 'few_countries'],
       ['Info', 'few_emails'],
+      ['Phone 1 - Value', 'few_phones'],
     ]);
   });
 

@@ -113,7 +113,8 @@ const longestCell = 64;
 /**
  * Whether a phone cell may begin with a calling code that has lost its `+` (`447700900123`), though it is
  * not surely read so. It is so where the digits are a valid fixed or mobile number of that calling code,
- * and no mobile number of the row's own country without it.
+ * and no mobile number of the row's own country without it. It may as well have lost a 0: `15123000001` is a
+ * mobile number of Germany or one of Texas.
  *
  * @returns what kind of number it may be; of a fixed one that may be chance
  */

@@ -58,20 +58,16 @@ async function openSplit(
   const { columns } = layOutColumns(reading.header, options);
   const rows = reading.chunks[Symbol.asyncIterator]();
   const all = async function* (): AsyncGenerator<RowChunk> {
-    let [split, more] = [0, 0];
-    const types = new Set<VerificationType>();
+    const found = { rows: 0, more: 0, bare: 0, types: new Set<VerificationType>() };
     for (let step = await rows.next(); step.done !== true; step = await rows.next()) {
-      const chunk = splitChunk(step.value, columns, types);
-      if (chunk) {
-        split += chunk.split;
-        more += chunk.length - step.value.length;
-      }
-      yield chunk ?? step.value;
+      yield splitChunk(step.value, columns, found) ?? step.value;
     }
-    if (split === 0) return;
+    const { types, ...counts } = found;
+    if (types.size === 0) return;
     const [type = null, ...others] = types;
-    const only = others.length === 0 ? type : null;
-    opening.onNotice?.(notice('split_rows', { rows: split, more, type: only }));
+    opening.onNotice?.(
+      notice('split_rows', { ...counts, type: others.length === 0 ? type : null }),
+    );
   };
   const positions = new Set(columns.map(({ position }) => position));
   return withMembers(reading, {
@@ -86,27 +82,31 @@ async function openSplit(
   });
 }
 
-/** @param types gets those of the split cells @returns `undefined` where no row has several addresses in a cell */
+/** @returns `undefined` where no cell of the rows is split */
 function splitChunk(
   chunk: RowChunk,
   columns: SplitColumns,
-  types: Set<VerificationType>,
+  counts: { rows: number; more: number; bare: number; types: Set<VerificationType> },
 ): SplitChunk | undefined {
   let places: Place[] | undefined;
   for (let row = 0; row < chunk.length; row += 1) {
-    const found = columns.map((column) => addressesOf(column, chunk, row));
-    const count = Math.max(0, ...found.map((parts) => parts?.length ?? 0));
-    for (const [at, { type }] of columns.entries()) if (found[at]) types.add(type);
-    if (count > 0) places ??= Array.from({ length: row }, (_, before) => ({ row: before }));
-    if (count === 0) places?.push({ row });
-    for (let at = 0; at < count; at += 1) {
-      const cells = new Map(
-        found.flatMap((parts, column) =>
-          parts ? [[columns[column]?.position ?? 0, parts[at] ?? '']] : [],
-        ),
-      );
-      places?.push({ row, cells });
+    const parts = new Map<number, readonly string[]>();
+    for (const column of columns) {
+      const found = addressesOf(column, chunk, row);
+      if (!found) continue;
+      parts.set(column.position, found);
+      counts.types.add(column.type);
     }
+    if (parts.size === 0) {
+      places?.push({ row });
+      continue;
+    }
+    const count = Math.max(...[...parts.values()].map(({ length }) => length));
+    if (count === 1) counts.bare += 1;
+    else counts.rows += 1;
+    counts.more += count - 1;
+    places ??= Array.from({ length: row }, (_, before) => ({ row: before }));
+    for (let at = 0; at < count; at += 1) places.push({ row, at, parts });
   }
   return places && new SplitChunk(chunk, places);
 }
@@ -126,10 +126,11 @@ function addressesOf(
   return items.length === 0 ? [''] : addressesIn(type, printJson(items));
 }
 
-/** A row's origin, and the cells that replace its own, by position. */
+/** A row's origin, and by position of the cells that are split: their parts, and which of them are its own. */
 interface Place {
   readonly row: number;
-  readonly cells?: ReadonlyMap<number, string>;
+  readonly at?: number;
+  readonly parts?: ReadonlyMap<number, readonly string[]>;
 }
 
 /** The rows of a chunk, some repeated. */
@@ -154,20 +155,19 @@ class SplitChunk implements RowChunk {
     return this.places.length;
   }
 
-  get split(): number {
-    return new Set(this.places.filter(({ cells }) => cells).map(({ row }) => row)).size;
-  }
-
   text(row: number, column: number): CellText {
-    const at = this.#at(row);
-    return at.cells?.get(column) ?? this.source.text(at.row, column);
+    return this.#part(row, column) ?? this.source.text(this.#at(row).row, column);
   }
 
   value(row: number, column: number): unknown {
-    const at = this.#at(row);
-    const cell = at.cells?.get(column);
+    const cell = this.#part(row, column);
     if (cell !== undefined) return cell;
-    return this.source.value ? this.source.value(at.row, column) : this.source.text(at.row, column);
+    const { row: own } = this.#at(row);
+    return this.source.value ? this.source.value(own, column) : this.source.text(own, column);
+  }
+
+  parts(row: number, column: number): readonly string[] | undefined {
+    return this.#at(row).parts?.get(column);
   }
 
   isSplitOff(row: number): boolean {
@@ -180,6 +180,12 @@ class SplitChunk implements RowChunk {
 
   release(): void {
     this.source.release?.();
+  }
+
+  #part(row: number, column: number): string | undefined {
+    const parts = this.parts(row, column);
+    // A single address goes with each of the others.
+    return parts && (parts.length === 1 ? parts[0] : (parts[this.#at(row).at ?? 0] ?? ''));
   }
 
   #at(row: number): Place {
@@ -214,7 +220,7 @@ export function validateUnsplit(
   if (!validate) return;
   if (!(chunk instanceof SplitChunk)) return validate(chunk);
   validate(chunk.source);
-  const split = chunk.places.filter(({ cells }) => cells);
+  const split = chunk.places.filter(({ parts }) => parts);
   validate(new SplitChunk(chunk.source, split));
 }
 
@@ -224,9 +230,9 @@ function* stretchesOf(
   to: number,
 ): Generator<{ readonly start: number; readonly end: number; readonly from: number | undefined }> {
   for (let start = from; start < to;) {
-    const isSplit = places[start]?.cells !== undefined;
+    const isSplit = places[start]?.parts !== undefined;
     let end = start + 1;
-    while (end < to && (places[end]?.cells !== undefined) === isSplit) {
+    while (end < to && (places[end]?.parts !== undefined) === isSplit) {
       // Its own rows must be consecutive.
       if (!isSplit && places[end]?.row !== (places[end - 1]?.row ?? 0) + 1) break;
       end += 1;

@@ -51,6 +51,8 @@ export interface RowChunk {
   readonly sheetName?: string;
   /** Whether a row comes from the same row of the input as the one before. Absent where none does. */
   isSplitOff?(row: number): boolean;
+  /** All addresses of the input's cell, where a row has one of them. Absent where none does. */
+  parts?(row: number, column: number): readonly string[] | undefined;
   /** Name of a cell beside those of the header. Absent where rows cannot have one. */
   unlisted?(row: number): string | undefined;
   /**

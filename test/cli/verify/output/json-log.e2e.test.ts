@@ -58,6 +58,8 @@ describe('--json-log', () => {
     const ended = await eventsOf([...verify, ...more]);
     expect(ended.code).toBe(code);
     expect(names(ended.events)).toContain(event);
+    for (const each of ended.events)
+      expect(each['message']).toEqual(each['verdict'] ?? expect.any(String));
   });
 
   it.each([

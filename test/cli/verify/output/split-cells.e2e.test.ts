@@ -34,6 +34,7 @@ const list = [
   '5,h@sluice.test; none,"030/1234567",',
   '6,i@sluice.test;,,',
   '7,"[""j@sluice.test"", ""k@sluice.test""]","{+12025550147,+12025550148}",',
+  '8,"Doe, Jo <l@sluice.test>",tel:202-555-0149 / 202-555-0150,',
   '',
 ].join('\n');
 
@@ -51,6 +52,8 @@ const expected = [
   '6,i@sluice.test,,,@,#',
   '7,j@sluice.test,+12025550147,,@,#',
   '7,k@sluice.test,+12025550148,,@,#',
+  '8,l@sluice.test,202-555-0149,,@,#',
+  '8,l@sluice.test,202-555-0150,,@,#',
   '',
 ];
 
@@ -63,19 +66,19 @@ it('--split-cells writes a row for each address of a cell, and pays for each onc
   await writeFile(join(folder, 'list.csv'), list, 'latin1');
   const dry = await verify('--dry-run', '--summary', 'dry.json');
   expect(dry.code, dry.stderr).toBe(0);
-  expect(JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8'))).toMatchObject({ rows: 12 });
+  expect(JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8'))).toMatchObject({ rows: 14 });
   const ended = await verify('-o', 'out.csv', '--summary', 'run.json');
   expect(ended.code, ended.stderr).toBe(0);
   expect(JSON.parse(await readFile(join(folder, 'run.json'), 'utf8'))).toMatchObject({
-    rows: 12,
-    rows_split_off: 5,
-    reachable_rows: 6,
+    rows: 14,
+    rows_split_off: 6,
+    reachable_rows: 7,
   });
   expect(columnsOf(await readFile(join(folder, 'out.csv'), 'latin1'))).toEqual(expected);
   const emails = (await chargesOf(service)).flatMap(({ type, address }) =>
     type === 'email' ? [address] : [],
   );
-  expect(emails.toSorted()).toEqual(Array.from('abcdefgijk', (name) => `${name}@sluice.test`));
+  expect(emails.toSorted()).toEqual(Array.from('abcdefgijkl', (name) => `${name}@sluice.test`));
   const streamed = await verify();
   expect(columnsOf(streamed.stdout.toString('latin1'))).toEqual(expected);
   expect((await verify('-o', 'two.csv', '--limit', '2')).code).toBe(0);

@@ -92,6 +92,36 @@ describe('--suppress', () => {
     expect(await paid()).toEqual(['x.good1@sluice.test']);
   });
 
+  it('keeps no other address of a split cell, nor pays for it', async () => {
+    await writeFile(join(folder, 'u.txt'), 'good1@sluice.test\n+12025550143\n');
+    const input = [
+      'email,mobile,country',
+      'good1@sluice.test; good2@sluice.test,,US',
+      'Jo <good3@sluice.test>,+1 202 555 0144 / (202) 555-0143,US',
+      '"good4@sluice.test, good5@sluice.test",,US',
+      '',
+    ].join('\n');
+    const args = '--phone mobile --suppress u.txt --split-cells --keep valid,none';
+    const ended = await verify(`${args} --rejects no.csv`, input);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await paid()).toEqual(['3', '4', '5'].map((at) => `good${at}@sluice.test`));
+    expect(codedOf(ended, 'suppressed_beside')).toMatchObject([{ cells: 2 }]);
+    expect((await rows()).map((row) => row['email'])).toEqual([
+      'good4@sluice.test',
+      'good5@sluice.test',
+    ]);
+    const reasons = (await rows('no.csv')).map((row) => [
+      row['email_reason'],
+      row['mobile_reason'],
+    ]);
+    expect(reasons).toEqual([
+      ['suppressed', 'empty'],
+      ['suppressed', 'empty'],
+      ['', 'suppressed'],
+      ['', 'suppressed'],
+    ]);
+  });
+
   it('knows a phone number in whatever form, and says what it cannot read', async () => {
     await writeFile(
       join(folder, 'stop.txt'),
