@@ -109,7 +109,7 @@ export const inputNotices = {
     example: { cells: 3 },
     variants: [{ cells: 1 }],
     sentence: ({ cells }) =>
-      `${counted(cells, 'cell')} with another address of somebody who is on a list of --suppress: suppressed, too`,
+      `${counted(cells, 'cell')} with another address of somebody who is on a list of ${optionName('suppress')}: suppressed, too`,
   }),
   suppress_list: define({
     when: 'A list of `--suppress` was read.',
