@@ -96,7 +96,7 @@ async function outputOf(
 
 function statsText(stats: HistoryStats, isJson: boolean): string {
   if (isJson) return jsonText(stats);
-  const { verdicts, saved } = stats;
+  const { verdicts, saved, unknownCost } = stats;
   const counts = Object.entries(verdicts).map(
     ([verdict, count]) => `${grouped(count)} ${verdict === 'none' ? 'without a verdict' : verdict}`,
   );
@@ -113,9 +113,20 @@ function statsText(stats: HistoryStats, isJson: boolean): string {
     ['batches', grouped(stats.batches)],
     [
       'spent',
-      `${describeCredits(stats.spent) ?? '0 credits'} in all, by ${counted(saved.runs, 'finished run')}`,
+      `${describeCredits(stats.spent) ?? '0 credits'} in all, before refunds of ${describeCredits(stats.refunded) ?? '0 credits'}`,
     ],
-    ['saved', `${counted(saved.email + saved.phone, 'address')} not paid for again`],
+    ...(unknownCost.batches === 0
+      ? []
+      : [
+          [
+            'not known',
+            `up to ${describeCredits(unknownCost) ?? '0 credits'} more: what ${counted(unknownCost.batches, 'batch')} cost that ${unknownCost.batches === 1 ? 'is' : 'are'} not finished, or of which the service does not say it`,
+          ],
+        ]),
+    [
+      'saved',
+      `${counted(saved.email + saved.phone, 'address')} not paid for again, in ${counted(saved.runs, 'finished run')}`,
+    ],
     [
       'fetched',
       stats.oldest === null || stats.latest === null

@@ -7,9 +7,10 @@ import { type BatchState, isAtEnd } from '../batches/batch-state.js';
 import { type Batch, parseBatchName, uuidKey } from '../batches/batch.js';
 import { LocalClaims } from '../batches/claim.js';
 import { tallyOf, type CollectedExport } from '../batches/export-check.js';
+import type { Charge } from '../batches/status-answer.js';
 import { deleteBatch, deleteListed } from '../batches/uploads/delete-uploads.js';
 import { lineHashes } from '../plan/line-hashes.js';
-import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
+import { type LaunchedBatch, notLaunched, type ResultHistory } from '../plan/result-cache.js';
 import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
@@ -117,13 +118,18 @@ async function collectOnce(
   const launched = [...waiting];
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
   const claims = new LocalClaims();
+  const charges = new Map<Batch, Charge | undefined>();
   const drive = new BatchPool(
     // All are on the service already: one that is stuck takes no other's place.
     { service, runId: 'left', settings, places: launched.length, signal },
     {
       state: (batch) => leftAt(of(batch).batchUuid),
-      claim: (batch) => claims.claim(batch, leftAt(of(batch).batchUuid), () => undefined),
-      collect: async (batch, open) => readLaunched(of(batch), open, history),
+      claim: (batch) =>
+        claims.claim(batch, leftAt(of(batch).batchUuid), ({ charge }) => {
+          charges.set(batch, charge);
+        }),
+      collect: async (batch, open) =>
+        readLaunched(of(batch), { open, history, charge: () => charges.get(batch) }),
       overdue: (batch) => {
         const left = of(batch);
         // A batch of another list that is stuck does not keep this one from its turn.
@@ -146,7 +152,9 @@ async function collectOnce(
         }
         const isDeleted = state.stage !== 'failed' && run === undefined;
         const end = isDeleted ? await deleteBatch(service, batchUuid, { signal }) : 'gone';
-        if (end !== 'launched') await history.dropLaunch(batchUuid);
+        const { group, addresses } = left;
+        const cost = { type: group.type, addresses, charge: charges.get(batch) };
+        if (end !== 'launched') await history.dropLaunch(batchUuid, isDeleted ? notLaunched : cost);
       },
     },
   );
@@ -169,8 +177,15 @@ function leftAt(uuid: string): BatchState {
 
 async function readLaunched(
   launched: LaunchedBatch,
-  open: ExportOpener,
-  history: ResultHistory,
+  {
+    open,
+    history,
+    charge,
+  }: {
+    readonly open: ExportOpener;
+    readonly history: ResultHistory;
+    readonly charge: () => Charge | undefined;
+  },
 ): Promise<CollectedExport> {
   const { group } = launched;
   const outcomes = new OutcomeTable();
@@ -183,7 +198,11 @@ async function readLaunched(
   const matched = await matchExport(open, addresses, { type: group.type, outcomes });
   const keep = async (): Promise<void> => {
     const found = outcomesOf(matched, launched, outcomes);
-    await history.keepLaunched(launched, { outcomes, outcomeOf: (index) => found[index] });
+    await history.keepLaunched(launched, {
+      charge: charge(),
+      outcomes,
+      outcomeOf: (index) => found[index],
+    });
   };
   return { ...tallyOf(matched), keep };
 }

@@ -43,24 +43,12 @@ export class FinishedRuns {
   }
 
   saved(): { readonly runs: number; readonly email: number; readonly phone: number } {
-    return {
-      runs: this.#runs.size,
-      ...this.#sums(({ from_history: known }) => known),
-    };
-  }
-
-  spent(): { readonly email: number; readonly phone: number } {
-    return this.#sums(({ net_credits: credits }) => credits ?? 0);
-  }
-
-  #sums(of: (counts: FinishedCounts) => number): {
-    readonly email: number;
-    readonly phone: number;
-  } {
-    const runs = [...this.#runs.values()].map(({ figures }) => figures);
     const sum = (type: 'email' | 'phone'): number =>
-      runs.reduce((total, { [type]: counts }) => total + (counts ? of(counts) : 0), 0);
-    return { email: sum('email'), phone: sum('phone') };
+      [...this.#runs.values()].reduce(
+        (total, { figures }) => total + (figures[type]?.from_history ?? 0),
+        0,
+      );
+    return { runs: this.#runs.size, email: sum('email'), phone: sum('phone') };
   }
 }
 

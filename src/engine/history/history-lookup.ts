@@ -1,8 +1,10 @@
+import type { VerificationType } from '../../contract/enums.js';
 import type { HashWords } from '../../platform/hashing/address-table.js';
 import type { Recall } from '../plan/result-cache.js';
 import { type OutcomeTable, type Verdict, verdictOf } from '../results/outcome-table.js';
 import type { HistoryEntries } from './history-entries.js';
 import { isFresh, type KnownAge } from './history-options.js';
+import type { LaunchedCost } from './launched-batches.js';
 
 export function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => string | undefined {
   const keys = new Map<number, string | undefined>();
@@ -141,8 +143,30 @@ export interface HistoryStats extends HistoryCounts {
   readonly bytes: number;
   /** Finished runs, and the addresses that they did not pay for again. */
   readonly saved: { readonly runs: number; readonly email: number; readonly phone: number };
-  /** Credits of these runs in all, after refunds, as far as they are known. */
-  readonly spent: { readonly email: number; readonly phone: number };
+  /** Credits of all runs and streams, before refunds, as far as they are known. */
+  readonly spent: Readonly<Record<VerificationType, number>>;
+  /** Credits of these that the service has refunded. */
+  readonly refunded: Readonly<Record<VerificationType, number>>;
+  /**
+   * Batches that may be launched and whose cost is not known, because they are not finished or the service does not
+   * say it; and their credits at most.
+   */
+  readonly unknownCost: Readonly<Record<VerificationType | 'batches', number>>;
+}
+
+export function countCosts(
+  costs: readonly LaunchedCost[],
+): Pick<HistoryStats, 'spent' | 'refunded' | 'unknownCost'> {
+  const spent = { email: 0, phone: 0 };
+  const refunded = { email: 0, phone: 0 };
+  const unknownCost = { batches: 0, email: 0, phone: 0 };
+  for (const { type, addresses, ...cost } of costs) {
+    unknownCost.batches += cost.spent === undefined ? 1 : 0;
+    unknownCost[type] += cost.spent === undefined ? addresses : 0;
+    spent[type] += cost.spent ?? 0;
+    refunded[type] += cost.refunded ?? 0;
+  }
+  return { spent, refunded, unknownCost };
 }
 
 export function countResults(entries: HistoryEntries, age: KnownAge): HistoryCounts {

@@ -5,6 +5,7 @@ import { hashWords, KeyHash } from '../../platform/hashing/key-hash.js';
 import { groupNumber, type BatchGroup } from '../addresses/address.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type {
+  LaunchCost,
   LaunchedBatch,
   LaunchedResults,
   LookSettings,
@@ -34,13 +35,14 @@ import {
   oldestOf,
 } from './history-options.js';
 import {
+  countCosts,
   HistoryRecall,
   resultsOf,
   type HistoryResult,
   countResults,
   type HistoryStats,
 } from './history-lookup.js';
-import { launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
+import { costOf, launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
 import { noteBeforeStream } from './planned-elsewhere.js';
 import { endedFrame, plannedFrames, type PlannedRun } from './planned-runs.js';
 import type { Source } from '../../lists/rows/source.js';
@@ -167,16 +169,14 @@ export class History implements ResultHistory {
     return new HistoryRecall(this.#contents.entries, outcomes, { withOrigin, age: this.#age });
   }
 
-  async keep({
-    batchUuid,
-    atMs,
-    addresses,
-    outcomes,
-    hashes,
-    outcomeOf,
-  }: ReportedResults): Promise<void> {
+  async keep(results: ReportedResults): Promise<void> {
+    const { batchUuid, addresses } = results;
     // A resumed run hands over again what the process before has handed over.
-    if (this.#contents.entries.countOf(batchUuid) >= addresses) return;
+    if (this.#contents.entries.countOf(batchUuid) < addresses) await this.#add(results);
+    await this.dropLaunch(batchUuid, results);
+  }
+
+  async #add({ batchUuid, atMs, outcomes, hashes, outcomeOf }: ReportedResults): Promise<void> {
     const adding = this.#contents.adding({ batchUuid, atMs }, outcomes);
     let first = 0;
     for await (const block of hashes) {
@@ -189,7 +189,6 @@ export class History implements ResultHistory {
       first += count;
     }
     await adding.send();
-    await this.dropLaunch(batchUuid);
   }
 
   async noteLaunch(
@@ -238,7 +237,7 @@ export class History implements ResultHistory {
   }
 
   async keepLaunched(batch: LaunchedBatch, launched: LaunchedResults): Promise<void> {
-    const { batchUuid, launchedAtMs: atMs } = batch;
+    const { batchUuid, launchedAtMs: atMs, group, addresses } = batch;
     const adding = this.#contents.adding({ batchUuid, atMs }, launched.outcomes);
     let index = 0;
     for (const hash of batch.hashes()) {
@@ -248,13 +247,15 @@ export class History implements ResultHistory {
       if (adding.add(hash, outcome)) await adding.send();
     }
     await adding.send();
-    await this.dropLaunch(batchUuid);
+    const { type } = group;
+    await this.dropLaunch(batchUuid, { type, addresses, charge: launched.charge });
   }
 
-  async dropLaunch(id: string): Promise<void> {
-    if (!this.#contents.launched.has(id)) return;
-    const frame = overFrame(id);
-    await this.#contents.append(frame);
+  async dropLaunch(id: string, cost?: LaunchCost): Promise<void> {
+    const { launched } = this.#contents;
+    const isTold = cost === undefined || launched.knowsCost(id, cost);
+    if (isTold && !launched.has(id)) return;
+    await this.#contents.append(overFrame(id, cost && costOf(cost)));
   }
 
   /**
@@ -336,7 +337,7 @@ export class History implements ResultHistory {
       service: this.service,
       bytes: this.#contents.file.sizeBytes,
       saved: this.#contents.runs.saved(),
-      spent: this.#contents.runs.spent(),
+      ...countCosts([...this.#contents.launched.costs(), ...this.#contents.planned.costs()]),
       ...countResults(this.#contents.entries, this.#age),
     };
   }

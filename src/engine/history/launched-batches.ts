@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { HashWords } from '../../platform/hashing/address-table.js';
-import type { LaunchedBatch } from '../plan/result-cache.js';
+import type { LaunchCost, LaunchedBatch } from '../plan/result-cache.js';
 import { countryCodes } from '../../contract/countries.js';
 import { verificationTypes } from '../../contract/enums.js';
 import { hashAt } from './history-entries.js';
@@ -19,7 +19,18 @@ const launchedMeta = z.object({
 /** A frame that precedes a stream's first upload. */
 const uploadsMeta = z.object({ uploads: z.string() });
 /** Its results are among the entries, or will never arrive. */
-const overMeta = z.object({ over: z.string() });
+const overMeta = z.object({
+  over: z.string(),
+  cost: z
+    .object({
+      type: z.enum(verificationTypes),
+      addresses: z.number(),
+      spent: z.number().optional(),
+      refunded: z.number().optional(),
+    })
+    .optional(),
+});
+export type LaunchedCost = NonNullable<z.infer<typeof overMeta>['cost']>;
 
 type LaunchNote = Omit<LaunchedBatch, 'addresses' | 'hashes'>;
 
@@ -28,7 +39,7 @@ interface Launched {
   readonly entries: Uint32Array[];
 }
 
-/** Launched batches whose results a history lacks: by uuid, in order. */
+/** Launched batches whose results a history lacks, by uuid, in order; and what all have cost. */
 export class LaunchedBatches {
   readonly #batches = new Map<string, Launched>();
   /** Ids of streams that may have unlaunched uploads. */
@@ -36,6 +47,8 @@ export class LaunchedBatches {
   /** By uuid: which object of this process awaits the results. */
   readonly #owners = new Map<string, object>();
   readonly #gone = new WeakSet();
+  /** Of batches that are over, by uuid. */
+  readonly #costs = new Map<string, LaunchedCost>();
   #superseded = 0;
 
   /** Entries of batches that are over. */
@@ -48,14 +61,28 @@ export class LaunchedBatches {
     return this.#batches.has(id) || this.#uploads.has(id);
   }
 
+  knowsCost(batchUuid: string, { charge }: LaunchCost): boolean {
+    const known = this.#costs.get(batchUuid);
+    return known !== undefined && (charge === undefined || known.spent !== undefined);
+  }
+
+  /** Those that are over first; the others may not have been launched. */
+  costs(): readonly LaunchedCost[] {
+    const others = [...this.#batches.keys()].filter((uuid) => !this.#costs.has(uuid));
+    return [...this.#costs.values(), ...others.flatMap((uuid) => this.#costAtMost(uuid) ?? [])];
+  }
+
   /** @returns whether the frame is one of these */
   take({ meta, entries }: Frame): boolean {
     const over = overMeta.safeParse(meta);
     if (over.success) {
-      this.#superseded += this.#addresses(over.data.over);
-      this.#batches.delete(over.data.over);
-      this.#uploads.delete(over.data.over);
-      this.#owners.delete(over.data.over);
+      const { over: id, cost = this.#costAtMost(id) } = over.data;
+      const isKnown = cost?.spent !== undefined;
+      if (cost && (isKnown || !this.#costs.has(id))) this.#costs.set(id, cost);
+      this.#superseded += this.#addresses(id);
+      this.#batches.delete(id);
+      this.#uploads.delete(id);
+      this.#owners.delete(id);
       return true;
     }
     const uploads = uploadsMeta.safeParse(meta);
@@ -112,20 +139,33 @@ export class LaunchedBatches {
   /** The frames that a rewritten file needs, without some addresses. */
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
     for (const runId of this.#uploads) yield uploadsFrame(runId);
+    for (const [uuid, cost] of this.#costs) yield overFrame(uuid, cost);
     for (const { note, entries } of this.#batches.values()) {
       yield* launchedFrames(note, [...hashesOf(entries)].filter(isKept));
     }
   }
 
+  #costAtMost(batchUuid: string): LaunchedCost | undefined {
+    const { type } = this.#batches.get(batchUuid)?.note.group ?? {};
+    return type && { type, addresses: this.#addresses(batchUuid) };
+  }
+
   #addresses(batchUuid: string): number {
-    const { entries = [] } = this.#batches.get(batchUuid) ?? {};
-    return entries.reduce((sum, { length }) => sum + length / entryWords, 0);
+    return addressesIn(this.#batches.get(batchUuid)?.entries ?? []);
   }
 }
 
+export function addressesIn(entries: readonly Uint32Array[]): number {
+  return entries.reduce((sum, { length }) => sum + length / entryWords, 0);
+}
+
 /** @param id a batch_uuid, or the id of a stream */
-export function overFrame(id: string): Frame {
-  return { meta: { over: id }, entries: new Uint32Array() };
+export function overFrame(id: string, cost: LaunchedCost | undefined): Frame {
+  return { meta: { over: id, ...(cost && { cost }) }, entries: new Uint32Array() };
+}
+
+export function costOf({ type, addresses, charge }: LaunchCost): LaunchedCost {
+  return { type, addresses, ...(charge && { spent: charge.spent, refunded: charge.refunded }) };
 }
 
 export function uploadsFrame(runId: string): Frame {

@@ -4,8 +4,8 @@ import { verificationTypes } from '../../contract/enums.js';
 import type { HashWords } from '../../platform/hashing/address-table.js';
 import type { BatchGroup } from '../addresses/address.js';
 import type { BatchLines } from '../batches/batch.js';
-import { entryWords, type Frame } from './history-file.js';
-import { hashesOf, hashFrames } from './launched-batches.js';
+import type { Frame } from './history-file.js';
+import { addressesIn, hashesOf, hashFrames, type LaunchedCost } from './launched-batches.js';
 
 const identity = z.object({
   /** The run's, in the names of its uploads. */
@@ -61,9 +61,7 @@ export class PlannedRuns {
     const ended = endedMeta.safeParse(meta);
     if (ended.success) {
       const { batches = [] } = this.#runs.get(ended.data.ended) ?? {};
-      for (const each of batches.flatMap((batch) => batch.entries)) {
-        this.#superseded += each.length / entryWords;
-      }
+      this.#superseded += addressesIn(batches.flatMap((batch) => batch.entries));
       this.#runs.delete(ended.data.ended);
       return true;
     }
@@ -83,6 +81,16 @@ export class PlannedRuns {
         { batch, group, hashes: (lines) => hashesOf(entries, lines) },
       ]),
     }));
+  }
+
+  /** Of all their batches: which are launched is known once they have ended. */
+  costs(): readonly LaunchedCost[] {
+    return [...this.#runs.values()].flatMap(({ batches }) =>
+      batches.map(({ group, entries }) => ({
+        type: group.type,
+        addresses: addressesIn(entries),
+      })),
+    );
   }
 
   /** The frames that a rewritten file needs. @param isKept the others keep their place, as no address */

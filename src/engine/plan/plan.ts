@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AddressBook } from './address-book.js';
 import type { Batch } from '../batches/batch.js';
+import type { Charge } from '../batches/status-answer.js';
 import { isExportWrong } from '../batches/batch-state.js';
 import { BatchCutter, type BatchStorage } from './batch-cutter.js';
 import type { OnChanged } from './cell-reader.js';
@@ -82,24 +83,29 @@ export class Plan {
       /** As `2026-11-21T03:00:00.000Z`. */
       readonly verifiedAt: string;
       readonly batchUuid: string | undefined;
+      readonly charge: Charge | undefined;
       readonly history: ResultHistory | undefined;
       /** Called when the outcomes are set, before the history has them. */
       readonly onSettled?: () => void;
     },
   ): Promise<void> {
-    const { verifiedAt, batchUuid = '', history, onSettled } = when;
+    const { verifiedAt, batchUuid = '', charge, history, onSettled } = when;
     const origin = { verifiedAt, source: 'service', batchUuid } as const;
     const isKept = history !== undefined && !('failure' in ending);
     // Once settled, their batch is no longer known.
     const numbers = isKept ? this.join.numbersOf(batch) : undefined;
     await this.join.settle(batch, ending, this.layout.withOrigin ? origin : undefined);
     onSettled?.();
-    if ('failure' in ending && !isExportWrong(ending.failure)) await history?.dropLaunch(batchUuid);
+    const cost = { type: batch.group.type, addresses: batch.addresses, charge };
+    if ('failure' in ending && !isExportWrong(ending.failure)) {
+      // Without a charge it may never have been launched.
+      await history?.dropLaunch(batchUuid, charge && cost);
+    }
     if (!numbers || !history) return;
     await history.keep({
       batchUuid,
       atMs: Date.parse(verifiedAt),
-      addresses: batch.addresses,
+      ...cost,
       outcomes: this.outcomes,
       hashes: lineHashes(batch, history.seed),
       outcomeOf: (place) => this.join.outcomeOf(numbers[place]),

@@ -2,7 +2,10 @@ import type { VerificationService } from '../../client/client.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { HashWords } from '../../platform/hashing/address-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
+import type { VerificationType } from '../../contract/enums.js';
 import type { BatchGroup } from '../addresses/address.js';
+import { nothing } from '../batches/batch-log.js';
+import type { Charge } from '../batches/status-answer.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
 /** Gives the earlier results of addresses, which need not be sent. */
@@ -11,12 +14,23 @@ export interface Recall {
   outcomeOf(hash: HashWords): number;
 }
 
+/** The cost of a launched batch. */
+export interface LaunchCost {
+  readonly type: VerificationType;
+  /** It costs this many credits at most. */
+  readonly addresses: number;
+  /** `undefined` where the service has not said it. */
+  readonly charge: Charge | undefined;
+}
+
+/** Of a launch that was not carried out. */
+export const notLaunched: LaunchCost = { type: 'email', addresses: 0, charge: nothing };
+
 /** The results of one batch or part. */
-export interface ReportedResults {
+export interface ReportedResults extends LaunchCost {
   readonly batchUuid: string;
   /** When its results were fetched, in ms since the epoch. */
   readonly atMs: number;
-  readonly addresses: number;
   readonly outcomes: OutcomeTable;
   /** Of every address, under the history's seed: blocks of four words for each. */
   readonly hashes: AsyncIterable<Int32Array>;
@@ -38,7 +52,7 @@ export interface LaunchedBatch {
 }
 
 /** The results of a batch of which only hashes are known. */
-export interface LaunchedResults {
+export interface LaunchedResults extends Pick<LaunchCost, 'charge'> {
   readonly outcomes: OutcomeTable;
   /** By address number; `undefined` without a sure result. */
   outcomeOf(index: number): number | undefined;
@@ -113,8 +127,9 @@ export interface ResultHistory {
    * A batch needs no collecting, or a stream no deleting.
    *
    * @param id the batch's batch_uuid, or the stream's id
+   * @param cost the batch's. @default unknown where its launch is noted
    */
-  dropLaunch(id: string): Promise<void>;
+  dropLaunch(id: string, cost?: LaunchCost): Promise<void>;
   /**
    * Notes what shared runs have launched that nobody works on any more, before a stream takes launched batches.
    *

@@ -156,7 +156,7 @@ class JoinResults extends PatientDuplex {
 
   async #settle(parcel: SettledParcel): Promise<void> {
     const { plan, storage, window, history } = this.#plan;
-    const { batch, batchUuid } = parcel;
+    const { batch, batchUuid, charge } = parcel;
     if (!storage.has(batch.id)) {
       throw new ConfigurationError(
         `batch ${batch.id} came to joinResults() twice, or is of another plan`,
@@ -168,6 +168,7 @@ class JoinResults extends PatientDuplex {
     await plan.settle(batch, ending, {
       verifiedAt: new Date().toISOString(),
       batchUuid,
+      charge,
       history,
     });
     if (this.#isLastOf(batch)) {

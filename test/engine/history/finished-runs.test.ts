@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { oddShares } from '../../../src/engine/history/finished-runs.js';
+import { abandonRun } from '../../../src/engine/runs/abandon-run.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import type { FinishedRun } from '../../../src/engine/summary/figures.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
@@ -70,6 +71,42 @@ describe('runs with a history', () => {
     expect((await reopened.stats()).saved).toEqual({ runs: 3, email: 9, phone: 0 });
     await reopened.close();
     expect((await nights.night(goodNames(2))).compared?.runs).toHaveLength(3);
+  });
+
+  it('are counted with all that they and streams have paid, finished or not, as in the ledger', async () => {
+    const nights = await Nights.begin();
+    const spent = async () => {
+      const history = await nights.open({ clock: daysLater(1) });
+      const { spent: known, refunded, unknownCost } = await history.stats();
+      await history.close();
+      return { known: known.email, refunded: refunded.email, unknown: unknownCost.email };
+    };
+    const list = [...goodNames(9), 'unknown1@sluice.test'];
+    await nights.night(list, { limit: 2 });
+    expect(await spent()).toEqual({ known: 2, refunded: 0, unknown: 0 });
+    // A budget stops one, and the next night carries it on with another list.
+    const carried = nights.night(list.slice(0, 7), { maxCredits: 3 });
+    await expect(carried).rejects.toMatchObject({ code: 'budget_exhausted' });
+    await nights.night(list);
+    expect(await spent()).toEqual({ known: 10, refunded: 0, unknown: 0 });
+    const left = nights.night(goodNames(2, 20), { detach: true });
+    await expect(left).rejects.toMatchObject({ code: 'detached' });
+    expect(await spent()).toEqual({ known: 10, refunded: 0, unknown: 2 });
+    await abandonRun({ stateDir: join(nights.folder, 'run'), client: nights.client });
+    const history = await nights.open();
+    await history.forget(['good1@sluice.test']);
+    await streamRun({
+      source: [{ email: 'good1@sluice.test' }],
+      sink: fileSink(join(nights.folder, 'streamed.csv')),
+      client: nights.client,
+      history,
+      email: ['email'],
+      country: 'US',
+    });
+    await history.prune();
+    await history.close();
+    expect(await spent()).toEqual({ known: 13, refunded: 0.5, unknown: 0 });
+    expect(await nights.charges()).toHaveLength(13);
   });
 
   it('count once, also when the end of one could not be written down at first', async () => {

@@ -78,6 +78,8 @@ async function keep(
   await history.keep({
     batchUuid,
     atMs,
+    type: 'email',
+    charge: undefined,
     addresses: found.length,
     outcomes,
     hashes: hashesOf(
@@ -230,6 +232,8 @@ describe('a history', () => {
     await history.keep({
       batchUuid: 'u',
       atMs: Date.now(),
+      type: 'email',
+      charge: undefined,
       addresses: 4,
       outcomes,
       hashes: hashesOf(history, [
@@ -279,6 +283,9 @@ describe('what stands in the file', () => {
     readonly bytes: Buffer;
   }> {
     const history = await History.open({ path, service: 'https://one.test', files });
+    // A batch's results are one frame where its cost is known.
+    const cost = { type: 'email', addresses: 2, charge: undefined } as const;
+    for (const batch of ['u', 'v']) await history.dropLaunch(batch, cost);
     const ends = [(await history.stats()).bytes];
     await keep(history, 'u', { a: 'valid', b: 'wrong' });
     ends.push((await history.stats()).bytes);
@@ -420,7 +427,7 @@ it('collected results count from their launch, whenever they are fetched, and re
   const outcomes = new OutcomeTable();
   const valid = outcomes.idOfRecord('email', record.valid);
   for (const launched of later.takeLaunched({})) {
-    await later.keepLaunched(launched, { outcomes, outcomeOf: () => valid });
+    await later.keepLaunched(launched, { charge: undefined, outcomes, outcomeOf: () => valid });
   }
   await later.close();
   const at = async (days: number): Promise<unknown> => {

@@ -6,6 +6,7 @@ import { isBeforeLaunch } from '../../batches/uploads/delete-orphans.js';
 import { deleteBatch } from '../../batches/uploads/delete-uploads.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
+import { notLaunched } from '../../plan/result-cache.js';
 import type { DriveRunOptions, RunBatches } from './run-batches.js';
 
 /** What was not launched of a run in whose place another begins. */
@@ -84,7 +85,7 @@ export class GivenUpBatches {
 
   /** Nothing will come of a launch that the history notes: its batch is gone, and no run waits for it. */
   async #dropLaunch(uuid: string): Promise<void> {
-    await this.#options.run.history?.dropLaunch(uuid);
+    await this.#options.run.history?.dropLaunch(uuid, notLaunched);
   }
 
   async #giveUp(driven: DrivenBatch): Promise<void> {

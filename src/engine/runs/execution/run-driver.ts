@@ -5,7 +5,7 @@ import { stopsForNow } from '../../driver/batch-errors.js';
 import { DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { GivenUpBatches } from './given-up-batches.js';
-import { BatchSettling } from './settle-batches.js';
+import { BatchSettling, type KnownEnd } from './settle-batches.js';
 import { type DriveRunOptions, RunBatches } from './run-batches.js';
 import { RunDeletions } from './run-deletions.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -83,7 +83,7 @@ export class RunDriver {
         !this.#batches.isHeld(batch) &&
         !this.#settling.isSettled(batch),
       settle: async (batch, state) => {
-        await this.#settling.settleOther(batch, state, this.#exportedAt(batch));
+        await this.#settling.settleOther(batch, state, this.#knownEnd(batch));
       },
     });
     this.#deletions = new RunDeletions(options, this.#batches.log, this.#drive);
@@ -258,11 +258,13 @@ export class RunDriver {
   async #leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) await this.#batches.split(batch, parts);
     if (!isAtEnd(state)) return;
-    await this.#settling.settle(batch, state, this.#exportedAt(batch));
+    await this.#settling.settle(batch, state, this.#knownEnd(batch));
     if (state.stage === 'exported') await this.#deletions.exported({ batch, state });
   }
 
-  #exportedAt(batch: Batch): string {
-    return this.#batches.log.times(batch).exported_at ?? this.#batches.now();
+  #knownEnd(batch: Batch): KnownEnd {
+    const { log } = this.#batches;
+    const verifiedAt = log.times(batch).exported_at ?? this.#batches.now();
+    return { verifiedAt, charge: log.charge(batch) };
   }
 }

@@ -1,11 +1,17 @@
 import { ClaimRevokedError } from '../../batches/claim.js';
 import { batchLabel, type Batch } from '../../batches/batch.js';
+import type { Charge } from '../../batches/status-answer.js';
 import { type CollectedExport, tallyOf } from '../../batches/export-check.js';
 import type { EndedBatch } from '../../batches/batch-state.js';
 import type { ExportOpener } from '../../plan/result-join.js';
 import type { BatchResults } from '../../results/match-export.js';
 import type { DriveRunOptions } from './run-batches.js';
 import type { RunClaim } from '../../stores/run-store.js';
+
+export interface KnownEnd {
+  readonly verifiedAt: string;
+  readonly charge: Charge | undefined;
+}
 
 export class BatchSettling {
   readonly #options: DriveRunOptions;
@@ -37,8 +43,8 @@ export class BatchSettling {
   }
 
   /** A batch finished by another process is settled at once where its outcomes are needed. */
-  async settleOther(batch: Batch, state: EndedBatch, verifiedAt: string): Promise<void> {
-    const settle = async (): Promise<void> => this.settle(batch, state, verifiedAt);
+  async settleOther(batch: Batch, state: EndedBatch, known: KnownEnd): Promise<void> {
+    const settle = async (): Promise<void> => this.settle(batch, state, known);
     this.#settled.add(batch);
     if (this.#options.wantsAll?.() ?? true) {
       try {
@@ -58,7 +64,7 @@ export class BatchSettling {
     for (const settle of others) await settle();
   }
 
-  async settle(batch: Batch, state: EndedBatch, verifiedAt: string): Promise<void> {
+  async settle(batch: Batch, state: EndedBatch, known: KnownEnd): Promise<void> {
     const { plan, run } = this.#options;
     const label = batchLabel(batch);
     await plan.settle(
@@ -67,7 +73,7 @@ export class BatchSettling {
         ? { failure: state.reason }
         : { results: this.#results.get(label) ?? (await this.#readResults(batch)) },
       {
-        verifiedAt,
+        ...known,
         batchUuid: state.uuid,
         history: run.history,
         onSettled: () => {

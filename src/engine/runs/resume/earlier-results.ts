@@ -94,7 +94,9 @@ async function* resultsBefore(
         state,
         batchUuid: 'uuid' in state ? (state.uuid ?? '') : '',
         atMs: Date.parse(entry.at),
+        type: batch.group.type,
         addresses: batch.addresses,
+        charge: entry.charge ?? undefined,
         outcomes,
         hashes: lineHashes(batch, seed),
         outcomeOf: (place) => byLine?.[place] ?? failed,
@@ -105,17 +107,21 @@ async function* resultsBefore(
 
 export async function keepBatches(
   store: RunStore,
-  batches: readonly Pick<DrivenBatch, 'batch' | 'state' | 'times'>[],
+  batches: readonly Pick<DrivenBatch, 'batch' | 'state' | 'charge' | 'times'>[],
   history: History,
 ): Promise<void> {
-  for (const { batch, state, times } of batches) {
+  for (const { batch, state, charge, times } of batches) {
+    const cost = { type: batch.group.type, addresses: batch.addresses, charge };
+    if (state.stage === 'failed' && state.launched && state.uuid !== undefined) {
+      await history.dropLaunch(state.uuid, cost);
+    }
     if (state.stage !== 'exported') continue;
     const outcomes = new OutcomeTable();
     const byLine = outcomesByLine(batch, await store.readResults(batch, outcomes), outcomes);
     await history.keep({
       batchUuid: state.uuid,
       atMs: Date.parse(times.exported_at ?? ''),
-      addresses: batch.addresses,
+      ...cost,
       outcomes,
       hashes: lineHashes(batch, history.seed),
       outcomeOf: (place) => byLine[place] ?? 0,

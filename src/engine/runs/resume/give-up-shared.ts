@@ -42,7 +42,9 @@ export class SharedGivingUp {
     for (const batch of recorded) {
       const entry = entryOf(this.#store.state, batch);
       const times = this.#store.state.times.get(batchLabel(batch)) ?? noTimes;
-      if (entry) await keepBatches(this.#store, [{ batch, state: entry.state, times }], history);
+      if (!entry) continue;
+      const charge = entry.charge ?? undefined;
+      await keepBatches(this.#store, [{ batch, state: entry.state, charge, times }], history);
     }
     const inDoubt = this.#claims.filter(({ batch }) => this.#isInDoubt(batch));
     for (const claim of inDoubt) await this.#record(claim, true);

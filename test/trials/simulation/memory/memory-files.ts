@@ -3,7 +3,7 @@ import type { OutputFiles } from '../../../../src/lists/files/outputs/output-pat
 import type { FileSystem } from '../../../../src/platform/files/file-system.js';
 import { DiskDirectory, DiskFile, type DiskEntry } from './disk.js';
 import type { FileCall, FilePlace } from '../faults/fault.js';
-import { never, type Life } from '../world.js';
+import { Life, never, type World } from '../world.js';
 
 /** Asked before each call: the code of the error it fails with. */
 export type FileTrouble = (place: FilePlace, call: FileCall) => string | undefined;
@@ -54,6 +54,21 @@ function find(disk: Disk, path: string): DiskEntry | undefined {
     entry = entry instanceof DiskDirectory ? entry.entries.get(name) : undefined;
   }
   return entry;
+}
+
+/** Reads the disk as a process that only looks at it. */
+export async function lookAtDisk<Value>(
+  world: World,
+  disk: Disk,
+  read: (files: FileSystem) => Promise<Value>,
+): Promise<Value> {
+  const life = new Life(world, 0, () => undefined);
+  let isRead = false;
+  const reading = read(memoryFiles(disk, life, () => undefined));
+  const note = (): void => void (isRead = true);
+  reading.then(note, note);
+  await world.runUntil(() => isRead);
+  return reading;
 }
 
 /** The calls that a run and its output make on the disk, for one process. */

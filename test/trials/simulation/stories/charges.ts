@@ -1,10 +1,39 @@
-import type { VerificationType } from '../../../../src/contract/enums.js';
+import { type VerificationType, verificationTypes } from '../../../../src/contract/enums.js';
+import { History } from '../../../../src/engine/history/history.js';
+import type { HistoryStats } from '../../../../src/engine/history/history-lookup.js';
 import type { StoppedRun } from '../../../../src/engine/runs/reporting/read-status.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
+import type { FileSystem } from '../../../../src/platform/files/file-system.js';
 import { verdictOf } from '../service/verdict.js';
 import type { World } from '../world.js';
 
 export const dayMs = 86_400_000;
+
+export const historyPath = '/disk/history';
+
+export async function readStats(files: FileSystem): Promise<HistoryStats> {
+  const history = await History.open({ path: historyPath, files });
+  try {
+    return await history.stats();
+  } finally {
+    await history.close();
+  }
+}
+
+/** A history leaves no charge out: of what it does not know the cost, it knows how much it is at most. */
+export function checkSpent(
+  { spent, unknownCost }: HistoryStats,
+  ledger: ReadonlyMap<string, number>,
+): void {
+  for (const type of verificationTypes) {
+    const ofType = [...ledger].filter(([key]) => key.startsWith(`${type} `));
+    const charged = ofType.reduce((sum, [, times]) => sum + times, 0);
+    if (spent[type] <= charged && charged <= spent[type] + unknownCost[type]) continue;
+    throw new Error(
+      `the history knows of ${spent[type]} ${type} credits and at most ${unknownCost[type]} more, and ${charged} are charged`,
+    );
+  }
+}
 
 /** What the service charges over the nights of a list: what it may charge again, and what nights say of it. */
 export class Charges {

@@ -13,11 +13,18 @@ import { isSluiceError } from '../../../../src/platform/errors/is-sluice-error.j
 import type { SluiceErrorCode } from '../../../../src/platform/errors/sluice-error.js';
 import { FaultPlan } from '../faults/fault-plan.js';
 import { planFaults, type Fault } from '../faults/fault.js';
-import { createDisk, durableText, exists, memoryFiles, textOf } from '../memory/memory-files.js';
+import {
+  createDisk,
+  durableText,
+  exists,
+  lookAtDisk,
+  memoryFiles,
+  textOf,
+} from '../memory/memory-files.js';
 import { Random } from '../random.js';
 import { changeRows, makeRows, memorySource, Output, outputPath, type Rows } from '../rows.js';
 import { ServiceModel } from '../service/service-model.js';
-import { Charges, dayMs } from './charges.js';
+import { Charges, checkSpent, dayMs, historyPath, readStats } from './charges.js';
 import type { Simulated } from './simulate.js';
 import { canaryKey, Wire } from '../service/wire.js';
 import { Life, turn, World } from '../world.js';
@@ -107,7 +114,9 @@ class Nights {
       // The first asks for nothing that a run does not do by itself.
       const retryFailed = left < calmNights && this.#hasEnded;
       const end = await this.#night({ onChange: 'carry', retryFailed }, []);
-      if (isSummary(end) && !hasFailed(end)) return this.#checkEnd();
+      if (!isSummary(end) || hasFailed(end)) continue;
+      await this.#checkEnd();
+      return;
     }
     throw new Error(`${calmNights} nights without trouble have not brought the run to its end`);
   }
@@ -229,7 +238,7 @@ class Nights {
     const history =
       maxAgeDays === undefined
         ? undefined
-        : await History.open({ path: '/disk/history', service, files, clock: life, maxAgeDays });
+        : await History.open({ path: historyPath, service, files, clock: life, maxAgeDays });
     try {
       return await run({
         ...options,
@@ -324,15 +333,8 @@ class Nights {
     );
   }
 
-  /** Reads the disk as a process that looks at the run. */
   async #outside<Value>(read: (files: FileSystem) => Promise<Value>): Promise<Value> {
-    const life = new Life(this.#world, 0, () => undefined);
-    let value: { readonly read: Promise<Value> } | undefined;
-    const reading = read(memoryFiles(this.#disk, life, () => undefined));
-    const note = (): void => void (value = { read: reading });
-    reading.then(note, note);
-    await this.#world.runUntil(() => value !== undefined);
-    return reading;
+    return lookAtDisk(this.#world, this.#disk, read);
   }
 
   get #hasEnded(): boolean {
@@ -345,7 +347,10 @@ class Nights {
     return !exists(this.#disk, path) || durableText(this.#disk, path).includes('"finished"');
   }
 
-  #checkEnd(): void {
+  async #checkEnd(): Promise<void> {
+    if (this.#maxAgeDays !== undefined) {
+      checkSpent(await this.#outside(async (files) => readStats(files)), this.#service.ledger);
+    }
     if (exists(this.#disk, stateDir)) throw new Error('the state directory is left at the end');
     for (const address of this.#rows.addresses) {
       if (!this.#service.ledger.has(address)) throw new Error(`${address} was never verified`);

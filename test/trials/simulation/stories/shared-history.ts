@@ -7,15 +7,15 @@ import { isSluiceError } from '../../../../src/platform/errors/is-sluice-error.j
 import { FaultPlan } from '../faults/fault-plan.js';
 import { planFaults } from '../faults/fault.js';
 import { MemoryDatabase } from '../memory/memory-database.js';
-import { createDisk, memoryFiles } from '../memory/memory-files.js';
+import { createDisk, lookAtDisk, memoryFiles } from '../memory/memory-files.js';
 import { memoryStore } from '../memory/memory-store.js';
 import { Random } from '../random.js';
 import { makeRows, Output, type Rows } from '../rows.js';
 import { ServiceModel } from '../service/service-model.js';
 import { Life, turn, World } from '../world.js';
+import { checkSpent, historyPath, readStats } from './charges.js';
 import { optionsOf } from './shared-list.js';
 
-const path = '/disk/history';
 const service = 'https://service.test';
 const leaseMs = 3000;
 const mostLives = 120;
@@ -130,6 +130,8 @@ class SharedHistory {
         if (!this.#service.ledger.has(address)) throw new Error(`${address} was never verified`);
       }
     }
+    const stats = await lookAtDisk(this.#world, this.#disk, readStats);
+    checkSpent(stats, this.#service.ledger);
     this.#world.check();
   }
 
@@ -218,7 +220,7 @@ class SharedHistory {
   async #work(job: Job, life: Life, signal: AbortSignal): Promise<Summary> {
     const files = memoryFiles(this.#disk, life, () => undefined);
     const openHistory = async (): Promise<History> =>
-      History.open({ path, service, files, clock: life, maxAgeDays });
+      History.open({ path: historyPath, service, files, clock: life, maxAgeDays });
     const options = {
       ...this.#optionsOf(job, life),
       concurrency: this.#random.between(1, 3),
