@@ -66,6 +66,7 @@ case "$code" in
   8) echo 'suspect: verified.csv is the old one, the log says what to look at' ;;
   75) echo 'left to the service: the next run collects' ;;
   130 | 143) echo 'stopped from outside, as by timeout: the next run resumes' ;;
+  137) echo 'killed (137), or no memory was left: the next run resumes' ;;
   126 | 127) echo "nothing was sent: sluice or node is not in a folder of PATH=$PATH" ;;
   *) echo "stopped ($code)" ;;
 esac

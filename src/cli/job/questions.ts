@@ -10,7 +10,7 @@ import {
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
 import { message, type FieldsOf, type Message, sentencesOf } from '../messages/catalogue.js';
-import { carriedMessage } from '../messages/progress-messages.js';
+import { carriedMessage, leftBehind } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { counted, describeCredits } from '../../platform/text/shown-numbers.js';
 import { keptSentence } from '../messages/sentences.js';
@@ -88,9 +88,7 @@ export function leftMessages(
   unconfirmed: readonly string[],
 ): readonly Message[] {
   return [
-    ...(unconfirmed.length > 0
-      ? [message('left_behind', { names: unconfirmed, is_confirmed: false })]
-      : []),
+    ...(unconfirmed.length > 0 ? [leftBehind(unconfirmed, false)] : []),
     ...(left.length > 0 ? [message('uploads_left', { names: left.toSorted() })] : []),
     ...(launched.length > 0 ? [message('paid_uploads_kept', { names: launched.toSorted() })] : []),
   ];

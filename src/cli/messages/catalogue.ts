@@ -789,14 +789,14 @@ export const catalogue = {
     sentence: ({ message }) => `stopped: ${message}; unfinished addresses are written as failed`,
   }),
   left_behind: warning({
-    when: 'Uploads stay on the service. Where `is_confirmed` is false, their answers were lost, and they may be there.',
+    when: 'Uploads stay on the service. Where `is_confirmed` is false, their answers were lost, and the list does not have them: a notice.',
     called: 'batches left on the service',
     example: { names: [batch.name], is_confirmed: true },
     variants: [{ is_confirmed: false }],
     sentence: ({ names, is_confirmed: isConfirmed }) =>
       isConfirmed
         ? `left on the service: ${names.join(', ')} (sluice batch list shows their ids, sluice batch delete <id> deletes one)`
-        : `not confirmed, and may be left on the service: ${names.join(', ')} (sluice batch list shows what is there, sluice batch delete <id> deletes one)`,
+        : `not in the list of the service now, and may appear later, as their uploads were not answered: ${names.join(', ')} (sluice batch list shows what is there, sluice batch delete <id> deletes one)`,
   }),
   writing: info({
     when: 'While the output is written, every minute at most.',

@@ -79,7 +79,7 @@ export function progressMessage(
     case 'stopped':
       return message('stopped', pick(progress.error, 'code', 'message'));
     case 'left_behind':
-      return message('left_behind', { names: progress.names, is_confirmed: progress.isConfirmed });
+      return leftBehind(progress.names, progress.isConfirmed);
     case 'older_state': {
       // Two processes on copies of one state can pay for each other's batches.
       const { isCopied, learned, unused } = progress;
@@ -230,4 +230,10 @@ function heldUpBy(state: BatchState): WaitingReason | undefined {
     default:
       return undefined;
   }
+}
+
+/** An upload that the list was read for, and does not show, is most likely not there. */
+export function leftBehind(names: readonly string[], isConfirmed: boolean): Message {
+  const fields = { names, is_confirmed: isConfirmed };
+  return message('left_behind', fields, isConfirmed ? 'warning' : 'notice');
 }

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import { OutputError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
 import type { SluiceError } from '../errors/sluice-error.js';
+import { describeSystemError } from '../text/system-errors.js';
 import { closeFile, type FileSystem, makeSafe, writeWhole } from './file-system.js';
 
 export interface LogOptions {
@@ -150,7 +151,9 @@ export class LogFile {
   #break(cause: unknown): SluiceError {
     this.#broken ??= isSluiceError(cause)
       ? cause
-      : new OutputError(`cannot write ${this.#options.name}`, { cause });
+      : new OutputError(`cannot write ${this.#options.name}: ${describeSystemError(cause)}`, {
+          cause,
+        });
     return this.#broken;
   }
 

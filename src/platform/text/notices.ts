@@ -235,7 +235,7 @@ export const notices = {
     isWarning: true,
     example: { history: 'nightly.history', bytes: 1234 },
     sentence: ({ history, bytes }) =>
-      `the last ${counted(bytes, 'byte')} of the history ${history} were cut off, as by a power cut or a full disk: all before is used, and what only they held is paid for again unless a copy of it is put back`,
+      `the last ${counted(bytes, 'byte')} of the history ${history} were cut off, as by a power cut or a full disk: all before is used. What an unfinished run has fetched comes again from its own state; only results that nothing else has are paid for again, unless a copy of the history is put back`,
   }),
   launched_left: define({
     when: 'An earlier stream with this history has launched batches and left them.',

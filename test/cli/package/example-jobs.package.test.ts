@@ -111,12 +111,16 @@ describe('examples/nightly.sh', () => {
     expect(ended.stdout).not.toMatch(/--country=US|--max-age=30/);
   });
 
-  it('mails warnings that are events, too', async () => {
+  it('mails a night that was killed, and warnings that are events, too', async () => {
     const folder = await jobFolder();
     const warning = '{"time":"2026-01-01T00:00:00.000Z","severity":"warning","code":"history_cut"}';
-    await writeFile(join(folder, 'sluice'), `#!/bin/sh\necho '${warning}' >&2\necho '{}' >&2\n`);
+    const work = `echo '${warning}' >&2\necho '{}' >&2\nkill -KILL $$`;
+    await writeFile(join(folder, 'sluice'), `#!/bin/sh\n${work}\n`);
     const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder, '--json-log']);
-    expect(ended.stdout).toBe(`verified.csv is complete\n${warning}\n{}\n`);
+    expect(ended).toMatchObject({ code: 137 });
+    const [outcome, ...rest] = ended.stdout.split('\n');
+    expect(outcome).toMatch(/^killed/);
+    expect(rest).toEqual([warning, 'sluice.log ends with:', warning, '{}', '']);
   });
 
   it('says why nothing was sent, and leaves no summary of another night', async () => {

@@ -92,13 +92,12 @@ export async function deleteOrphans(
   // A list that is read for what is deleted alone is not worth a long wait.
   const timeoutMs = hasSurplus || suspects.length > 0 ? undefined : longestCheckMs;
   const read = { ...options, timeoutMs };
-  const unread = namesOf(suspects, runId);
+  const lost = suspects.flatMap(({ unconfirmed = [] }) => unconfirmed);
+  const unread = [...namesOf(suspects, runId), ...lost];
   const left = await deleteUnwanted(service, isUnwanted, read, unread, isDeleted);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
-  const unlisted = suspects
-    .flatMap(({ unconfirmed = [] }) => unconfirmed)
-    .filter((name) => !listed.has(name));
+  const unlisted = lost.filter((name) => !listed.has(name));
   const unseen = [...namesOf(suspects.filter(isAwaited), runId), ...unlisted];
   return { left, unconfirmed: unseen.filter((name) => !left.includes(name)) };
 }

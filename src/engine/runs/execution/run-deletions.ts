@@ -131,10 +131,10 @@ export class RunDeletions {
         );
       },
       this.#patience,
-      ids,
+      [...ids, ...unconfirmed],
     );
     this.#left.push(...names);
-    this.#unconfirmed.push(...unconfirmed);
+    this.#unconfirmed.push(...[...unconfirmed].filter((name) => !names.includes(name)));
   }
 
   /** See `DriveRunEnd.deleteUnneeded`. */

@@ -334,7 +334,7 @@ it.each([
     expect(eventsOf(ended, 'left_behind')).toEqual([
       {
         event: 'left_behind',
-        severity: 'warning',
+        severity: 'notice',
         names: [expect.stringMatching(/-000001-1$/)],
         is_confirmed: false,
       },

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Client } from '../../../../src/client/client.js';
-import { mayHaveOrphans } from '../../../../src/engine/batches/uploads/delete-orphans.js';
+import {
+  deleteOrphans,
+  mayHaveOrphans,
+} from '../../../../src/engine/batches/uploads/delete-orphans.js';
 import {
   deleteBatch,
   deleteListed,
@@ -98,6 +101,26 @@ it('looks for orphans of what was sent again, or was found in the list', () => {
   expect(mayHaveOrphans(exported, false)).toBe(false);
   expect(mayHaveOrphans({ ...exported, attempt: 2 }, false)).toBe(true);
   expect(mayHaveOrphans({ ...exported, isFound: true }, false)).toBe(true);
+});
+
+it('names a lost upload as left where the list cannot be read, and else as one that it does not show', async () => {
+  const batch = { id: 0, group: { type: 'email', country: 'US' }, addresses: 1 } as const;
+  const lines = { sizeBytes: 1, checksum: 0, open: () => [] };
+  const again = { ...exported, attempt: 2 };
+  const left = [
+    { batch: { ...batch, ...lines }, state: again, name: 'second', unconfirmed: ['first'] },
+  ];
+  const { service } = await withService({
+    faults: {
+      faults: [{ operation: 'listBatches', requests: [1], what: { answer: { status: 400 } } }],
+    },
+  });
+  const client = new Client(service);
+  const options = { isGivenUp: false, hasSurplus: false, signal, clock: systemClock };
+  const look = async () => deleteOrphans(client, 'run', left, { ...options, deadlineMs: 10_000 });
+  expect(await look()).toEqual({ left: ['second', 'first'], unconfirmed: [] });
+  expect(await look()).toEqual({ left: [], unconfirmed: ['first'] });
+  await client.close();
 });
 
 it('looks for those of what was never launched only when the run is given up', () => {
