@@ -1071,7 +1071,7 @@ const leftOutWords = {
   own_people: 'of your own people; name it to verify it',
   lists: 'its cells are lists: write a row for each value to verify them',
   few_emails: 'few of its cells are emails; name it to verify it',
-  few_phones: 'few of its cells are phone numbers; name it to verify it',
+  few_phones: 'less than half of its cells are phone numbers; name it to verify it',
   few_countries: 'few of its cells are countries; --country-column uses it',
 };
 

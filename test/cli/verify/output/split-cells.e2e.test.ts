@@ -7,8 +7,7 @@ import { withFolder, withService } from '../../../service/with-service.js';
 import { chargesOf } from '../../harness/charges.js';
 import { inFolder } from '../../harness/connect-to.js';
 import { codedOf, parseLog } from '../../harness/logged-events.js';
-import { runInProcess } from '../../harness/run-in-process.js';
-import type { Ended } from '../../harness/run-sluice.js';
+import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 
 let folder: string;
 let service: Service;
@@ -20,7 +19,7 @@ beforeEach(async () => {
 const command =
   'verify list.csv --email email --phone tel --country US --columns valid --split-cells --poll-interval 5';
 
-async function verify(...args: string[]): Promise<Ended> {
+async function verify(...args: string[]): Promise<EndedHere> {
   return runInProcess([...command.split(' '), ...args], inFolder(folder, service));
 }
 
@@ -69,6 +68,8 @@ it('--split-cells writes a row for each address of a cell, and pays for each onc
   expect(JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8'))).toMatchObject({ rows: 14 });
   const ended = await verify('-o', 'out.csv', '--summary', 'run.json');
   expect(ended.code, ended.stderr).toBe(0);
+  const counts = { rows: 5, more: 6, bare: 1, type: null };
+  expect(codedOf(ended, 'split_rows')).toMatchObject([counts]);
   expect(JSON.parse(await readFile(join(folder, 'run.json'), 'utf8'))).toMatchObject({
     rows: 14,
     rows_split_off: 6,
@@ -91,7 +92,6 @@ it('--split-cells writes a row for each address of a cell, and pays for each onc
 it.each([
   ['+12025550144 / +12025550145', 'a@sluice.test', 'phone'],
   ['+12025550144', 'a@sluice.test b@sluice.test', 'email'],
-  ['+12025550144 / +12025550145', 'a@sluice.test b@sluice.test', null],
 ])('--split-cells says of what it has split %s and %s', async (tel, email, type) => {
   await writeFile(join(folder, 'list.csv'), `email,tel\n${email},${tel}\n`);
   const { stderr } = await verify('-o', 'out.csv', '--json-log');
