@@ -17,7 +17,7 @@ const firstRows = 1000;
 interface HintOptions {
   /** Types of addresses for which rows that have opted out are counted. */
   readonly optOutsOf: readonly VerificationType[];
-  /** Whether an address is suppressed: rows without another are not counted. @default none is */
+  /** Whether an address is suppressed. @default none is */
   readonly isSuppressed?: ((cell: string, type: VerificationType) => boolean) | undefined;
   /** The country for which all rows are verified. @default none: rows have their own */
   readonly countryOfAll?: CountryCode | undefined;
@@ -163,22 +163,22 @@ class OptOutTallies {
 
   /** @param isToBeSent whether the row has an address of a type that would be sent */
   add(cellAt: (column: number) => CellText, isToBeSent: (type: VerificationType) => boolean): void {
-    const those = this.#byType.filter(({ type }) => isToBeSent(type));
-    for (const { tally } of those) tally.add(cellAt);
-    if (those.length > 0) this.ofAll.add(cellAt);
+    const sent = this.#byType.filter(({ type }) => isToBeSent(type));
+    for (const each of this.#byType) each.tally.add(cellAt, sent.includes(each));
+    this.ofAll.add(cellAt, sent.length > 0);
   }
 
   /** By type, or of all types where each column that says so is about all of them. */
   get found(): readonly ({ readonly type: VerificationType | null } & Pick<
     RowTally,
-    'columns' | 'rows'
+    'columns' | 'rows' | 'sent'
   >)[] {
-    const some = this.#byType.filter(({ tally }) => tally.rows > 0);
+    const some = this.#byType.filter(({ tally }) => tally.sent > 0);
     const areOfAll = this.ofAll.columns.every(({ column }) =>
       this.#byType.every(({ type }) => optOutOf(column, [type])),
     );
     return (some.length > 1 && areOfAll ? [{ type: null, tally: this.ofAll }] : some).map(
-      ({ type, tally: { columns, rows } }) => ({ type, columns, rows }),
+      ({ type, tally: { columns, rows, sent } }) => ({ type, columns, rows, sent }),
     );
   }
 }
@@ -192,6 +192,8 @@ class RowTally {
     rows: number;
   }[];
   rows = 0;
+  /** Those with an address that would be sent. */
+  sent = 0;
 
   constructor(
     header: readonly string[],
@@ -207,13 +209,15 @@ class RowTally {
     return this.#columns.map(({ at }) => at);
   }
 
-  add(cellAt: (column: number) => CellText): void {
+  add(cellAt: (column: number) => CellText, isSent = true): void {
     const those = this.#columns.filter(({ at, says }) => {
       const cell = cellAt(at);
       return typeof cell === 'string' && says(trimCell(cell));
     });
     for (const column of those) column.rows += 1;
-    if (those.length > 0) this.rows += 1;
+    if (those.length === 0) return;
+    this.rows += 1;
+    if (isSent) this.sent += 1;
   }
 
   get columns(): readonly { readonly column: string; readonly rows: number }[] {

@@ -137,15 +137,23 @@ export const inputNotices = {
     sentence: suppressListSentence,
   }),
   opted_out: define({
-    when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. Only rows with such an address are counted. `of_rows` where only the first rows were looked at.',
+    when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. `sent`: the rows that have such an address. `of_rows` where only the first rows were looked at.',
+    isWarning: true,
     example: {
       type: orNull(oneOf('email', 'phone')),
       columns: [{ column: 'HasOptedOutOfEmail', rows: 12 }],
       rows: 12,
+      sent: 12,
       of_rows: orNull(1000),
     },
     variants: [
-      { type: 'phone', columns: [{ column: 'DoNotCall', rows: 7 }], rows: 7, of_rows: null },
+      {
+        type: 'phone',
+        columns: [{ column: 'DoNotCall', rows: 7 }],
+        rows: 7,
+        sent: 5,
+        of_rows: null,
+      },
       {
         type: null,
         columns: [
@@ -153,11 +161,12 @@ export const inputNotices = {
           { column: 'Do Not Contact', rows: 7 },
         ],
         rows: 15,
+        sent: 15,
         of_rows: null,
       },
-      { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, of_rows: null },
+      { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, sent: 1, of_rows: null },
     ],
-    sentence({ type, columns, rows, of_rows: of }) {
+    sentence({ type, columns, rows, sent, of_rows: of }) {
       const one = rows === 1;
       const some =
         of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
@@ -168,12 +177,17 @@ export const inputNotices = {
           : columns
               .map(({ column, rows: ofColumn }) => `${column} ${grouped(ofColumn)}`)
               .join(', ');
-      const [ofWhat, what] = {
-        email: [' of emails', `only the ${one ? 'email' : 'emails'} of `],
-        phone: [' of calls and texts', `only the ${one ? 'phone number' : 'phone numbers'} of `],
-        both: ['', ''],
-      }[type ?? 'both'] as [string, string];
-      return `${some} ${one ? 'has' : 'have'} opted out${ofWhat} (${where}), and ${one ? 'is' : 'are'} treated like all others: to leave ${one ? 'it' : 'them'} out, save ${what}${one ? 'that row' : 'those rows'} as a list of ${one ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
+      const [ofWhat, address, what] = {
+        email: [' of emails', 'an email', `only the ${one ? 'email' : 'emails'} of `],
+        phone: [
+          ' of calls and texts',
+          'a phone number',
+          `only the ${one ? 'phone number' : 'phone numbers'} of `,
+        ],
+        both: ['', 'an address', ''],
+      }[type ?? 'both'] as [string, string, string];
+      const those = sent === rows ? '' : `, ${grouped(sent)} of them with ${address} to verify`;
+      return `${some} ${one ? 'has' : 'have'} opted out${ofWhat} (${where})${those}, and ${one ? 'is' : 'are'} treated like all others: to leave ${one ? 'it' : 'them'} out, save ${what}${one ? 'that row' : 'those rows'} as a list of ${one ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
     },
   }),
   other_countries: define({

@@ -22,7 +22,11 @@ async function noticed(
     country: 'US',
     suppress,
     onProgress(progress) {
-      if (progress.stage === 'notice' && progress.code === 'opted_out')
+      if (
+        progress.stage === 'notice' &&
+        progress.code === 'opted_out' &&
+        progress.isWarning === true
+      )
         notices.push(progress.fields);
     },
   });
@@ -41,7 +45,9 @@ describe('rows that have opted out', () => {
       { column: 'Status', rows: 1 },
       { column: 'UNSUB_TIME', rows: 1 },
     ];
-    expect(await noticed(rows)).toEqual([{ type: 'email', columns, rows: 2, of_rows: null }]);
+    expect(await noticed(rows)).toEqual([
+      { type: 'email', columns, rows: 2, sent: 2, of_rows: null },
+    ]);
     const consents = [{ 'Accepts Email Marketing': 'yes' }, { 'Accepts Email Marketing': 'no' }];
     expect(await noticed(consents)).toMatchObject([{ rows: 1 }]);
     expect(await noticed(consents.slice(0, 1))).toEqual([]);
@@ -53,7 +59,9 @@ describe('rows that have opted out', () => {
       { phone: '+14155550101', 'Accepts SMS Marketing': 'no', 'Accepts Marketing': 'no' },
       { phone: ' ', 'Accepts SMS Marketing': 'no', 'Accepts Marketing': 'yes' },
     ];
-    const bySms = { type: 'phone', columns: [{ column: 'Accepts SMS Marketing', rows: 2 }] };
+    // As many as a spreadsheet finds in the column.
+    const columns = [{ column: 'Accepts SMS Marketing', rows: 3 }];
+    const bySms = { type: 'phone', columns, rows: 3, sent: 2 };
     const byEmail = { type: 'email', columns: [{ column: 'Accepts Marketing', rows: 1 }] };
     expect(await noticed(rows, [], ['email'])).toMatchObject([byEmail]);
     expect(await noticed(rows, [], ['phone'])).toMatchObject([bySms]);
@@ -75,7 +83,7 @@ describe('rows that have opted out', () => {
   it('are counted in the first rows of a long list', async () => {
     const rows = Array.from({ length: 1200 }, () => ({ HasOptedOutOfEmail: 'true' }));
     const columns = [{ column: 'HasOptedOutOfEmail', rows: 1000 }];
-    const found = [{ type: 'email', columns, rows: 1000, of_rows: 1000 }];
+    const found = [{ type: 'email', columns, rows: 1000, sent: 1000, of_rows: 1000 }];
     expect(await noticed(rows)).toEqual(found);
   });
 
@@ -87,7 +95,7 @@ describe('rows that have opted out', () => {
     const lists = (...emails: readonly string[]) => [
       { source: rowsSource(emails.map((email) => ({ email }))) },
     ];
-    expect(await noticed(rows, lists('good1@sluice.test'))).toMatchObject([{ rows: 1 }]);
+    expect(await noticed(rows, lists('good1@sluice.test'))).toMatchObject([{ rows: 2, sent: 1 }]);
     expect(await noticed(rows, lists('good1@sluice.test', 'b.test'))).toEqual([]);
   });
 });
