@@ -102,6 +102,7 @@ export class CellReader {
   #rowsBefore = 0;
   /** Cells that are suppressed as they come from one cell with a suppressed address. */
   besideSuppressed = 0;
+  hasSuppressed = false;
   /** By verified column. */
   readonly profiles: readonly ColumnProfile[];
   readonly countries: RowCountryCounts = {
@@ -360,6 +361,7 @@ export class CellReader {
   }
 
   #setReason(place: number, reason: NotSubmittedReason): void {
+    if (reason === 'suppressed') this.hasSuppressed = true;
     this.#groupOf[place] = undefined;
     this.#lines[place] = reason;
   }

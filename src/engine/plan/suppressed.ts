@@ -49,6 +49,9 @@ export function isDomain(cell: CellText): boolean {
 
 /** Addresses and domains that are never sent. Holds only hashes of their normal forms, some tens of bytes each. */
 export class Suppressed {
+  /** The lists that were added, and how many of their cells. */
+  readonly lists: string[] = [];
+  cells = 0;
   readonly #country: CountryCode | undefined;
   readonly #hash: KeyHash;
   readonly #table: AddressTable;

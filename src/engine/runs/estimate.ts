@@ -31,7 +31,7 @@ import { isSeenAtWork } from '../stores/directory/folders.js';
 import type { FoundHeader, Source } from '../../lists/rows/source.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import type { Suppressed } from '../plan/suppressed.js';
-import { readSuppressed } from './options/read-suppressed.js';
+import { readSuppressed, suppressNotices } from './options/read-suppressed.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
 export type { Estimate, TypeEstimate, UnfinishedRun } from '../summary/summary.js';
@@ -103,6 +103,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     ...paidSinceNotices(stood?.paidSince ?? paidSince),
     ...(isReplaced ? [notice('run_replaced', { run: options.store?.name ?? '' })] : []),
     ...columnNotices(list.plan),
+    ...suppressNotices(list.plan, compared),
     ...(stood ? [] : emailNotices(list.plan, list.batches)),
     ...budgetNotices(left, options),
   ]) {

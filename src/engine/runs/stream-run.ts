@@ -28,7 +28,7 @@ import { OutcomeTally } from '../summary/outcome-tally.js';
 import { openList } from './planning/open-list.js';
 import { openSink } from './output/write-output.js';
 import { checkSink, findEnds, type SourceInput } from './options/source-and-sink.js';
-import { readSuppressed } from './options/read-suppressed.js';
+import { readSuppressed, suppressNotices } from './options/read-suppressed.js';
 import type { StreamRunSettings } from './options/run-options.js';
 import { streamRunShape } from './options/option-shapes.js';
 import { summarize } from '../summary/build-summary.js';
@@ -213,6 +213,7 @@ async function flow(
     ...settings,
     onNotice: (given) => onProgress?.(noticed(given)),
     onPlanned: () => {
+      for (const each of suppressNotices(plan.plan, options)) onProgress?.(noticed(each));
       const { email, phone } = planner.counts;
       const known = email.recalled + phone.recalled;
       const toSend = email.addresses + phone.addresses - known;

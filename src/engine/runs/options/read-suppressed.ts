@@ -5,12 +5,12 @@ import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { notice } from '../../../platform/text/notices.js';
+import { notice, type Notice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/column-lookup.js';
-import { readCountry } from '../../plan/plan.js';
+import { type Plan, readCountry } from '../../plan/plan.js';
 import { isEmail } from '../../columns/cell-patterns.js';
 import { parseCountryCell } from '../../plan/row-countries.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
@@ -74,6 +74,8 @@ export async function readSuppressed(
       // An export that failed would have everybody who has opted out verified and mailed.
       if (cells === 0 && unread > 0) throw holdsOthers(list, columns, unread);
       if (cells === 0) throw holdsNothing(list);
+      suppressed.lists.push(list);
+      suppressed.cells += cells;
       const code = unread > 0 ? 'suppress_list_unread' : 'suppress_list';
       onProgress?.(noticed(notice(code, { list, cells, without_country, unread, rows })));
     }
@@ -81,6 +83,20 @@ export async function readSuppressed(
   const listFiles = files.filter((file) => file !== undefined);
   const isEveryFile = listFiles.length === files.length;
   return { suppressed, lists: lists.join(', '), ...(isEveryFile && { listFiles }) };
+}
+
+/** Lists of which nothing is in the rows may be wrong ones. A trial does not have all rows. */
+export function suppressNotices(
+  { planner, book }: Plan,
+  {
+    suppressed,
+    limit,
+  }: { readonly suppressed?: Suppressed | undefined; readonly limit?: number | undefined },
+): readonly Notice[] {
+  if (!suppressed || limit !== undefined) return [];
+  if (planner.cells.hasSuppressed || book.size === 0) return [];
+  const { lists, cells } = suppressed;
+  return [notice('nothing_suppressed', { lists, cells })];
 }
 
 /** @returns `undefined` for rows, for URLs, which may hold a password, and for several columns */

@@ -4,6 +4,7 @@ import type { CreditBalance } from '../../../contract/bodies.js';
 import type { Flag, Wanted } from '../../../platform/check-options.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { History } from '../../history/history.js';
+import { suppressNotices } from '../options/read-suppressed.js';
 import { askAboutColumns, columnNotices, emailNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
@@ -113,6 +114,7 @@ export async function checkBeforeSending(
   await askAboutColumns(plan, run);
   for (const each of [
     ...columnNotices(plan),
+    ...suppressNotices(plan, run),
     ...emailNotices(plan, batches),
     ...budgetNotices({ ...nothingLeft, batches }, run),
   ]) {

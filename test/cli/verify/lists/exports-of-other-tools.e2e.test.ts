@@ -23,6 +23,8 @@ interface ExpectedExport {
   readonly rows: number;
   /** Lines or rows below the last row, which are said; those of a text come out as they are. @default none */
   readonly footer?: number;
+  /** Columns that say who has opted out. @default none */
+  readonly optOuts?: readonly string[];
   /** Addresses that are paid for. */
   readonly paid: readonly string[];
 }
@@ -49,6 +51,7 @@ const expected: Readonly<Record<string, ExpectedExport>> = {
   'hubspot-contacts.csv': {
     delimiter: ',',
     rows: 4,
+    optOuts: ['Marketing contact status'],
     paid: [
       'ingrid.thorsby@sluice.test',
       'rafael@sluice.test',
@@ -73,11 +76,13 @@ const expected: Readonly<Record<string, ExpectedExport>> = {
   'salesforce-data-loader.csv': {
     delimiter: ',',
     rows: 3,
+    optOuts: ['HASOPTEDOUTOFEMAIL'],
     paid: ['callum@sluice.test', 'Yuki.Moreau@sluice.test'],
   },
   'shopify-customers.csv': {
     delimiter: ',',
     rows: 3,
+    optOuts: ['Accepts Email Marketing', 'Accepts SMS Marketing'],
     paid: ['beatriz.fonseca@sluice.test', 'bad.hollis@sluice.test', '+15125550131'],
   },
   'google-contacts.csv': {
@@ -177,9 +182,11 @@ describe('an export of another tool', async () => {
       inFolder(folder, service),
     );
     expect(ended.code, ended.stderr).toBe(0);
-    const { header = 1, isFound = false, rows, footer = 0 } = form;
+    const { header = 1, isFound = false, rows, footer = 0, optOuts = [] } = form;
     const unit = name.endsWith('.xlsx') ? 'row' : 'line';
-    expect(ended.events.filter(({ severity }) => severity === 'warning')).toEqual([]);
+    expect(ended.events.filter(({ severity }) => severity === 'warning')).toMatchObject(
+      optOuts.map((column) => ({ code: 'opted_out', columns: [{ column }] })),
+    );
     expect(
       ended.events.filter(({ event }) => /^(?:header|footer)_found$/.test(event)),
     ).toMatchObject([

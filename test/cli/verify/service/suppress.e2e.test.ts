@@ -173,7 +173,12 @@ describe('--suppress', () => {
 
   it('keeps no such row, counts it in a plan, and beats a history', async () => {
     await writeFile(join(folder, 'u.txt'), 'rival.example\n');
-    expect((await verify('--history h')).code).toBe(0);
+    await writeFile(join(folder, 'others.txt'), 'nobody@x.example\n');
+    const unused = await verify('--history h --suppress others.txt --quiet');
+    expect(unused.code).toBe(0);
+    expect(codedOf(unused, 'nothing_suppressed')).toMatchObject([
+      { severity: 'warning', lists: ['others.txt'], cells: 1 },
+    ]);
     const before = await paid();
     const dry = await verify('--suppress u.txt --dry-run --summary s.json');
     expect(dry.code, dry.stderr).toBe(0);
@@ -183,6 +188,7 @@ describe('--suppress', () => {
     const args = '--suppress u.txt --history h --keep valid,none --rejects no.csv';
     const ended = await verify(args);
     expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'nothing_suppressed')).toEqual([]);
     expect(await paid()).toEqual(before);
     expect((await rows('no.csv')).map((row) => row['email_reason'])).toContain('suppressed');
     expect((await rows()).map((row) => row['email_reason'])).not.toContain('suppressed');
