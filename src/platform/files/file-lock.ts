@@ -106,13 +106,20 @@ export function lockedError(
     name,
     canWait,
     does = 'is working in',
+    option,
     isHere = false,
-  }: Pick<LockTarget, 'name' | 'canWait' | 'does'> & { readonly isHere?: boolean },
+  }: Pick<LockTarget, 'name' | 'canWait' | 'does' | 'option'> & { readonly isHere?: boolean },
   waitLockMs: number,
 ): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
+  const paidAgain =
+    option === 'history'
+      ? ''
+      : ` (a finished run is paid for again without ${optionName('history')})`;
   const advice =
-    canWait === false || waitLockMs > 0 ? '' : `; wait for it with ${optionName('waitLockMs')}`;
+    canWait === false || waitLockMs > 0
+      ? ''
+      : `; wait for it with ${optionName('waitLockMs')}${paidAgain}`;
   const holder = isHere ? 'another run of this process' : 'another process';
   return new StateError(`${holder} ${does} ${name}${waited}${advice}`, {
     code: 'state_locked',

@@ -162,7 +162,7 @@ export const runSentences = {
     when: 'Another process has the state directory.',
     example: {},
     sentence: () =>
-      `run again when the other process is done, or wait for it with ${optionName('waitLockMs')}`,
+      `run again when the other process is done, or wait for it with ${optionName('waitLockMs')}: if it has finished its run, the new one pays for the list again, unless both have ${optionName('history')}`,
   }),
   check_list: define({
     when: 'The list has lost too many rows.',

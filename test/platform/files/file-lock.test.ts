@@ -6,7 +6,7 @@ import { StateDirectory } from '../../../src/engine/stores/directory/state-direc
 import { createService } from '../../../src/service/index.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { isSluiceError } from '../../../src/platform/errors/is-sluice-error.js';
-import { lockFile, type LockWait } from '../../../src/platform/files/file-lock.js';
+import { lockedError, lockFile, type LockWait } from '../../../src/platform/files/file-lock.js';
 import { isListedLocked } from '../../../src/platform/files/flock.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
@@ -66,7 +66,7 @@ it('who is refused while another call in this process takes the lock is notified
   const lock = await lockFile(files, thing);
   await lock.release();
   expect(refused).toMatchObject({
-    message: 'another run of this process is working in the place; wait for it with `waitLockMs`',
+    message: expect.stringMatching(/^another run of this process .* the place; .*`waitLockMs`/),
   });
 });
 
@@ -161,9 +161,12 @@ it('says when it is the same process that works there', async () => {
   const first = await lock();
   await expect(lock()).rejects.toMatchObject({
     code: 'state_locked',
-    message:
-      'another run of this process is working in the state directory; wait for it with `waitLockMs`',
+    option: 'waitLockMs',
+    // Whoever waits pays again.
+    message: expect.stringMatching(/^another run of this process .* state directory; .*`history`/),
   });
+  const ofHistory = lockedError({ name: 'h', option: 'history' }, 0);
+  expect(ofHistory.message).not.toContain('`history`');
   await first.release();
   await (await lock()).release();
 });

@@ -183,7 +183,7 @@ export class TableAccess {
         while ((await dialect.claim?.(connection, target + part)) === false) {
           if (clock.now() >= untilMs) {
             const canWait = patience !== undefined;
-            throw lockedError({ name, does: 'is writing', canWait }, waitLockMs);
+            throw lockedError({ name, does: 'is writing', canWait, option: 'sink' }, waitLockMs);
           }
           await clock.sleep(claimPauseMs, signal);
         }
