@@ -32,6 +32,8 @@ interface CollectOptions extends DriveSettings {
   readonly isWanted?: (batch: LaunchedBatch) => boolean;
   /** Called with the number of batches that are waited for, where there are some. */
   readonly onFound?: (batches: number) => void;
+  /** Whether a run's batch may be given up at its deadline, so that it holds up no other list. @default all */
+  readonly mayBeLate?: (batch: LaunchedBatch) => boolean;
   /** Called for each batch of a run whose results are given up. */
   readonly onLost?: (batch: LaunchedBatch, why: WhyLost) => void;
   /** Called with the names of uploads that may be left. */
@@ -113,7 +115,7 @@ async function collectOnce(
   isLast: boolean,
 ): Promise<void> {
   if (waiting.size === 0) return;
-  const { history, service, signal, onLost, ...settings } = options;
+  const { history, service, signal, onLost, mayBeLate, ...settings } = options;
   const { clock = systemClock } = settings;
   const launched = [...waiting];
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
@@ -133,7 +135,7 @@ async function collectOnce(
       overdue: (batch) => {
         const left = of(batch);
         // A batch of another list that is stuck does not keep this one from its turn.
-        if (left.run === undefined) return false;
+        if (left.run === undefined || mayBeLate?.(left) === false) return false;
         waiting.delete(left);
         onLost?.(left, 'late');
         return true;

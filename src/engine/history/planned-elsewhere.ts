@@ -124,6 +124,7 @@ function targetOf(history: string, id: string): Parameters<typeof lockFile>[1] {
  * any run.
  *
  * @param runId id of the run itself
+ * @param replacedId id of a run that stays noted: until another has its place, a process may go on with it
  * @returns those that processes work on
  */
 export async function noteStopped(
@@ -136,6 +137,7 @@ export async function noteStopped(
     batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs,
   }: LookSettings & { readonly files: FileSystem },
   runId: string,
+  replacedId?: string,
 ): Promise<readonly PlannedRun[]> {
   const atWork: PlannedRun[] = [];
   const stopped: PlannedRun[] = [];
@@ -162,6 +164,7 @@ export async function noteStopped(
   for (const run of stopped) {
     const ofRun = uploads.get(run.id) ?? [];
     for (const upload of ofRun) await noteLaunched(history, run, upload, clock.wallNow());
+    if (run.id === replacedId) continue;
     // What another account has launched is not in this one's list.
     if (ofRun.length > 0 || run.account === account) await dropPlan(history, files, run.id);
   }

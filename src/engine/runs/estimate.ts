@@ -221,7 +221,7 @@ async function readLeftOfShared(
     // Whoever is at work goes on with it, and others join.
     if (isAtWork || state.finished || !history) return { left };
     const sinceMs = Date.parse(state.run?.startedAt ?? '');
-    return { left, isPaidSince: paidLookup(history, state, 'all', sinceMs) };
+    return { left, isPaidSince: paidLookup(history, state, 'all', { sinceMs }) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onNotice(notice('store_unread', { name: store?.name ?? '', why }));

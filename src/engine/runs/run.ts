@@ -86,8 +86,9 @@ export async function run<From extends SourceInput, Given = unknown>(
     );
   }
   const shared = { ...found, client: madeOnce(found.client) };
+  const lost = new Set<string>();
   for (;;) {
-    const place = await SharedRun.open(shared, store, stateDir, rows);
+    const place = await SharedRun.open(shared, store, stateDir, rows, lost);
     try {
       return await workIn(shared, place);
     } catch (error) {

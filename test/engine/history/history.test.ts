@@ -19,10 +19,12 @@ import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { History } from '../../../src/engine/history/history.js';
+import type { VerificationService } from '../../../src/client/client.js';
 import {
   isAtWork,
   joinAtWork,
   joinThoseAtWork,
+  noteStopped,
 } from '../../../src/engine/history/planned-elsewhere.js';
 import { isListedLocked } from '../../../src/platform/files/flock.js';
 import { HistoryPresence } from '../../../src/engine/runs/resume/history-presence.js';
@@ -501,6 +503,24 @@ describe('processes of a shared run', () => {
     };
     const files = { ...systemFiles, openLocked, isListedLocked: async () => shared };
     expect(await joinThoseAtWork({ ...presence, files }, hasty)).toBeUndefined();
+  });
+
+  it('stay noted until another run has their place, and no longer', async () => {
+    const dropped: string[] = [];
+    const of = {
+      path,
+      seed: Buffer.alloc(32),
+      plannedRuns: () =>
+        ['stopped', 'replaced'].map((id) => ({ id, account: 'a', run: 'r', batches: [] })),
+      noteFound: async () => undefined,
+      dropPlan: async (id: string) => void dropped.push(id),
+    };
+    const client = { listBatches: async () => [], keyFingerprint: async () => 'a' };
+    const service = client as unknown as VerificationService;
+    await noteStopped(of, service, { ...waiting, files: systemFiles }, 'next', 'replaced');
+    expect(dropped).toEqual(['stopped']);
+    await noteStopped(of, service, { ...waiting, files: systemFiles }, 'next');
+    expect(dropped.slice(1)).toEqual(['stopped', 'replaced']);
   });
 
   it('go on without the history where its folder may only be read', async () => {

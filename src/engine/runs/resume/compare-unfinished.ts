@@ -197,7 +197,7 @@ export class UnfinishedComparison {
     if (!history) return 0;
     const { batchesPath } = this.#stored.of(state);
     const batches = await plannedBatches(files, batchesPath, state.plan, paidNumbers(state));
-    const addresses = await paidSince(history, batches, state, undefined, 'all');
+    const addresses = await paidSince(history, batches, state, { by: 'all' });
     refusePaidSince(addresses, onChange);
     return addresses;
   }

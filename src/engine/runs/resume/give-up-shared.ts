@@ -23,7 +23,7 @@ export class SharedGivingUp {
   readonly #store: SharedRunStore;
   /** Of batches that have not ended; another try has them already. */
   readonly #claims: RunClaim[] = [];
-  #labels: ReadonlySet<string> = new Set();
+  #left = '';
 
   constructor(run: ResolvedRun, store: SharedRunStore) {
     this.#run = run;
@@ -49,25 +49,30 @@ export class SharedGivingUp {
     const inDoubt = this.#claims.filter(({ batch }) => this.#isInDoubt(batch));
     for (const claim of inDoubt) await this.#record(claim, true);
     const { signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs } = this.#run;
-    const listed = new Set<string>();
+    const listed = new Map<string, string>();
     const { left, launched } = await deleteListed(
       client,
-      ({ name }) => parseBatchName(name, id) !== undefined && listed.add(name).size > 0,
+      ({ name, status }) =>
+        parseBatchName(name, id) !== undefined && listed.set(name, status).size > 0,
       { signal, clock, deadlineMs },
     );
     for (const claim of inDoubt) {
       const { name = '' } = entryOf(this.#store.state, claim.batch) ?? {};
-      if (left.includes(name)) return false;
-      if (listed.has(name) && !launched.includes(name)) await this.#record(claim, false);
+      // One that is broken stays so: it has failed.
+      const isBroken = listed.get(name) === 'internal_error';
+      if (left.includes(name) && !isBroken) return false;
+      if (listed.has(name) && !isBroken && !launched.includes(name)) {
+        await this.#record(claim, false);
+      }
     }
-    this.#labels = new Set(this.#store.state.batches.keys());
+    this.#left = statesOf(this.#store.state);
     return true;
   }
 
-  /** Its entries for the journal of the run that takes its place; nothing where another process has sent more of it. */
+  /** Its entries for the journal of the run that takes its place; nothing where another process has gone on with it. */
   entries(): readonly JournalEntry[] | undefined {
     const { state } = this.#store;
-    if ([...state.batches.keys()].some((label) => !this.#labels.has(label))) return undefined;
+    if (statesOf(state) !== this.#left) return undefined;
     const { run, plan, batches } = state;
     const runs = [...state.earlier, ...(run && plan ? [{ run, plan, batches }] : [])];
     return runs.flatMap((each) => [each.run, each.plan, ...each.batches.values()]);
@@ -89,16 +94,15 @@ export class SharedGivingUp {
       return entry !== undefined && !isAtEnd(entry.state) && !isClaimed;
     };
     // Until the service has taken a batch, one process has one at a time.
-    const isProven = (batch: Batch): boolean => {
-      const { state } = entryOf(this.#store.state, batch) ?? {};
-      if (state?.stage === 'parsing') return state.prepared;
-      return state !== undefined && isPrepared(state);
-    };
+    const isProven = (): boolean =>
+      [...this.#store.state.batches.values()].some(({ state }) =>
+        state.stage === 'parsing' ? state.prepared : isPrepared(state),
+      );
     for (;;) {
       const open = batches.filter(isOpen);
       if (open.length === 0) return true;
       const claims = await this.#store.claim(open);
-      if (claims.length === 0) return this.#claims.length > 0 && !open.some(isProven);
+      if (claims.length === 0) return this.#claims.length > 0 && !isProven();
       this.#claims.push(...claims);
     }
   }
@@ -123,6 +127,10 @@ export class SharedGivingUp {
         : replaced(entry.state),
     });
   }
+}
+
+function statesOf({ batches }: RunState): string {
+  return JSON.stringify([...batches].map(([label, { state }]) => [label, state]));
 }
 
 /** What another process would have to know of a run's budget. */

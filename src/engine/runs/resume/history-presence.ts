@@ -59,7 +59,7 @@ export class HistoryPresence {
     client: Client,
     begun: RunEntry,
     batches: readonly Batch[],
-    store: SharedRunStore,
+    { store, lost }: { readonly store: SharedRunStore; readonly lost: ReadonlySet<string> },
     replace: (history: History, addresses: number) => Promise<never>,
   ): Promise<void> {
     const run = this.#run;
@@ -88,7 +88,7 @@ export class HistoryPresence {
       try {
         const others = await noteStopped(history, client, run, begun.id);
         const atWork = new AddressesAtWork(history, others);
-        const addresses = await paidSince(history, batches, store.state, atWork);
+        const addresses = await paidSince(history, batches, store.state, { atWork, lost });
         await notePlan(history, this.#name, begun, batches);
         if (addresses > 0) await replace(history, addresses);
         await this.show(history.path, begun.id);

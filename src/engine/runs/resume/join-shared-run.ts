@@ -18,7 +18,7 @@ import { ClaimRevokedError } from '../../batches/claim.js';
 import type { Batch } from '../../batches/batch.js';
 import { emptyRunState, type RunState } from '../../stores/run-state.js';
 import { RunReplacedError } from '../../stores/shared/store-protocol.js';
-import { dropPlan } from '../../history/planned-elsewhere.js';
+import { dropPlan, isAtWork } from '../../history/planned-elsewhere.js';
 import { HistoryPresence, notePlan } from './history-presence.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
@@ -54,13 +54,17 @@ export class SharedRun implements RunLocation {
   #leavePace: (() => void) | undefined;
   readonly #presence: HistoryPresence;
   #givingUp: SharedGivingUp | undefined;
+  /** batch_uuids of launches of others whose results were given up, by this process. */
+  readonly #lost: Set<string>;
 
   private constructor(
     run: ResolvedRun,
     name: string,
     store: SharedRunStore,
     scratch: PrivateScratch,
+    lost: Set<string>,
   ) {
+    this.#lost = lost;
     this.run = run;
     this.name = name;
     this.store = store;
@@ -68,12 +72,13 @@ export class SharedRun implements RunLocation {
     this.#presence = new HistoryPresence(run, name);
   }
 
-  /** @param parent parent of this process's folder @throws as `SharedStore.open` does */
+  /** @param parent parent of this process's folder @param lost kept where it begins again @throws as `SharedStore.open` does */
   static async open(
     run: ResolvedRun,
     shared: SharedStore,
     parent: string | undefined,
     rows: RowFigures,
+    lost: Set<string>,
   ): Promise<SharedRun> {
     const scratch = await makeScratch(run.files, parent);
     const { signal, clock } = run;
@@ -81,7 +86,7 @@ export class SharedRun implements RunLocation {
       await scratch.remove();
       throw error;
     });
-    return new SharedRun(run, shared.name, store, scratch);
+    return new SharedRun(run, shared.name, store, scratch, lost);
   }
 
   async connect(): Promise<Client> {
@@ -184,7 +189,7 @@ export class SharedRun implements RunLocation {
       client,
       begun.run,
       plannedInput.batches,
-      this.store,
+      { store: this.store, lost: this.#lost },
       async (...since) => this.#replace(client, begun.run, plannedInput.batches, ...since),
     );
     // A refused process changes nothing for the others.
@@ -223,15 +228,23 @@ export class SharedRun implements RunLocation {
   async #plan(
     client: Client,
     history: History | undefined,
-    before: Partial<RunEntry> = {},
+    replaced?: RunEntry,
   ): Promise<{ readonly begunHere: RunEntry; readonly plannedInput: PlannedInput }> {
     const { run, name, store, scratch } = this;
     const begunHere = {
       ...(await newRun(client, { ...run, ...(history && { history }) })),
-      ...before,
+      ...(replaced && { outputId: outputIdOf(replaced), keepsBudget: true }),
       version: runningVersion,
     };
-    const beside = { run, client, history, earlier: [], id: begunHere.id };
+    const beside = {
+      run,
+      client,
+      history,
+      earlier: [],
+      id: begunHere.id,
+      replaces: replaced && { id: replaced.id, name },
+      onLost: (uuid: string) => void this.#lost.add(uuid),
+    };
     const plannedInput = await planBesideOthers(beside, async (given) => {
       const read = await this.#read(begunHere, { history, state: emptyRunState, ...given });
       await checkListSize({ ...run, history }, read.entry.rows);
@@ -268,12 +281,19 @@ export class SharedRun implements RunLocation {
         `run the same command again when the other processes of ${name} have ended, which leaves`,
       );
     try {
+      // Each process that was killed here has lost its batches.
+      if (store.state.stopped?.code === 'processes_lost') await store.record({ entry: 'resumed' });
       if (!(await this.#givingUp.giveUp(client, begun, batches, history))) throw refusal();
-      const before = { outputId: outputIdOf(begun), keepsBudget: true };
-      const { begunHere, plannedInput } = await this.#plan(client, history, before);
+      // It would wait for the batches that this process has, which would wait for its end.
+      const presence = { files: run.files, path: history.path, id: begun.id };
+      if (await isAtWork(presence, run)) throw refusal();
+      const { begunHere, plannedInput } = await this.#plan(client, history, begun);
       const earlier = this.#givingUp.entries();
       const budget = budgetAfter(store.state, run.maxCredits);
-      if (earlier) run.onProgress?.(noticed(notice('paid_since', { addresses })));
+      if (earlier) {
+        run.onProgress?.(noticed(notice('paid_since', { addresses })));
+        this.#tellBudget(budget?.most ?? null);
+      }
       const beginning = { run: begunHere, plan: plannedInput.entry, budget };
       if (earlier && (await store.replace({ earlier, ...beginning }))) {
         throw new RunReplacedError(name);
@@ -301,11 +321,15 @@ export class SharedRun implements RunLocation {
   }
 
   async #limit(most: number | null = null): Promise<void> {
-    const { store, run, name } = this;
-    const { budget } = store.state;
-    await store.record({ entry: 'budget', most });
+    const { budget } = this.store.state;
+    await this.store.record({ entry: 'budget', most });
+    this.#tellBudget(most, budget);
+  }
+
+  #tellBudget(most: number | null, budget = this.store.state.budget): void {
     if (!budget || budget.most === most) return;
-    run.onProgress?.(noticed(notice('budget_changed', { run: name, most, before: budget.most })));
+    const changed = { run: this.name, most, before: budget.most };
+    this.run.onProgress?.(noticed(notice('budget_changed', changed)));
   }
 
   async #read(

@@ -107,10 +107,18 @@ export async function paidSince(
   history: History,
   batches: readonly Batch[],
   state: RunState,
-  atWork = new AddressesAtWork(history, []),
-  by: LaunchedBy = 'runs',
+  {
+    atWork = new AddressesAtWork(history, []),
+    by = 'runs',
+    lost,
+  }: {
+    readonly atWork?: AddressesAtWork;
+    readonly by?: LaunchedBy;
+    /** batch_uuids of launches whose results were given up when it was planned. */
+    readonly lost?: ReadonlySet<string>;
+  } = {},
 ): Promise<number> {
-  const isPaid = paidLookup(history, state, by);
+  const isPaid = paidLookup(history, state, by, { lost });
   const hash = new KeyHash(history.seed);
   let count = 0;
   for await (const { batch, entry } of recordedBatches(batches, state)) {
@@ -127,19 +135,21 @@ export async function paidSince(
   return count;
 }
 
-/**
- * Whether another run has paid for an address that this one may not have launched.
- *
- * @param sinceMs when this one was planned, for what its plan has found already. @default that has nothing of it
- */
+interface PaidBefore {
+  /** When this one was planned, for what its plan has found already. @default that has nothing of it */
+  readonly sinceMs?: number;
+  readonly lost?: ReadonlySet<string> | undefined;
+}
+
+/** Whether another run has paid for an address that this one may not have launched. */
 export function paidLookup(
   history: History,
   state: RunState,
   by: LaunchedBy,
-  sinceMs = -Infinity,
+  { sinceMs = -Infinity, lost = new Set() }: PaidBefore = {},
 ): (hash: HashWords) => boolean {
   const uuidsOfRun = launchesOf(state);
-  const elsewhere = new LaunchedElsewhere(history, uuidsOfRun, by);
+  const elsewhere = new LaunchedElsewhere(history, new Set([...uuidsOfRun, ...lost]), by);
   const recall = history.recall(new OutcomeTable(), false);
   return (hash) => {
     if (recall.outcomeOf(hash) === -1) return elsewhere.note(hash);
@@ -181,6 +191,10 @@ interface BesideOthers {
   readonly history: History | undefined;
   readonly earlier: readonly EarlierRun[];
   readonly id: string;
+  /** The shared run that it may take the place of. */
+  readonly replaces?: { readonly id: string; readonly name: string } | undefined;
+  /** Called with the batch_uuid of each launch whose results are given up. */
+  readonly onLost?: (batchUuid: string) => void;
 }
 
 export interface ListReading {
@@ -195,11 +209,14 @@ export interface ListReading {
  * @throws StateError `state_locked` where processes of a shared run may launch some of its addresses now
  */
 export async function planBesideOthers<Planned>(
-  { run, client, history, earlier, id }: BesideOthers,
+  { run, client, history, earlier, id, replaces, onLost }: BesideOthers,
   read: (given: ListReading) => Promise<Planned>,
 ): Promise<Planned> {
   if (!history) return read({});
-  const atWork = new AddressesAtWork(history, await noteStopped(history, client, run, id));
+  const atWork = new AddressesAtWork(
+    history,
+    await noteStopped(history, client, run, id, replaces?.id),
+  );
   const elsewhere = new LaunchedElsewhere(history, uuidsOf(earlier));
   if (elsewhere.isEmpty && atWork.isEmpty) return read({});
   const planned = await read({
@@ -221,7 +238,11 @@ export async function planBesideOthers<Planned>(
       history,
       service: client,
       isWanted: ({ batchUuid }) => uuids.has(batchUuid),
-      onLost: (batch, why) => withoutResults[why].push(batch),
+      mayBeLate: (batch) => batch.run !== replaces?.name,
+      onLost: (batch, why) => {
+        withoutResults[why].push(batch);
+        onLost?.(batch.batchUuid);
+      },
     });
     for (const why of ['failed', 'gone', 'late'] as const) {
       if (withoutResults[why].length === 0) continue;

@@ -183,7 +183,7 @@ export class DirectoryRun implements RunLocation {
     const { history, onChange, onProgress } = this.run;
     if (!history) return false;
     const atWork = new AddressesAtWork(history, await noteStopped(history, client, this.run, ''));
-    const addresses = await paidSince(history, batches, this.store.state, atWork);
+    const addresses = await paidSince(history, batches, this.store.state, { atWork });
     if (addresses === 0) return false;
     refusePaidSince(addresses, onChange);
     this.#keepsBudget = onChange !== 'carry';

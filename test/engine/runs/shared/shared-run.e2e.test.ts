@@ -10,6 +10,9 @@ import type { Source } from '../../../../src/lists/rows/source.js';
 import type { RunOptions, RunSettings } from '../../../../src/engine/runs/options/run-options.js';
 import { replayJournal, type RunState } from '../../../../src/engine/stores/run-state.js';
 import { History } from '../../../../src/engine/history/history.js';
+import { joinAtWork } from '../../../../src/engine/history/planned-elsewhere.js';
+import type { FileLock } from '../../../../src/platform/files/file-lock.js';
+import { systemFiles } from '../../../../src/platform/files/file-system.js';
 import { abandonRun } from '../../../../src/engine/runs/abandon-run.js';
 import { estimateRun } from '../../../../src/engine/runs/estimate.js';
 import { run } from '../../../../src/engine/runs/run.js';
@@ -814,6 +817,49 @@ describe('run() with a store that many processes share', () => {
     expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
     const left = (await readdir(folder)).filter((name) => name.startsWith('results'));
     expect(left.toSorted()).toEqual(['results', 'results.key']);
+  });
+
+  it('is replaced once where results of others are lost, and not while a process without the history works on it', async () => {
+    await serve();
+    const path = join(folder, 'results');
+    let atWork: Promise<FileLock> | undefined;
+    const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, async (request) => {
+      if (!request.startsWith('DELETE')) return undefined;
+      const presence = { files: systemFiles, path, id: state().run?.id ?? '' };
+      await (atWork ??= joinAtWork(presence, { clock, signal: new AbortController().signal }));
+      return undefined;
+    });
+    const openHistory = async () => History.open({ path, service: baseUrl });
+    const limited = { openHistory, client: openClient({ baseUrl, apiKey: 'a-key', clock }) };
+    await expect(work({ ...limited, maxCredits: 10 })).rejects.toMatchObject({
+      code: 'budget_exhausted',
+    });
+    const before = new Set((await clientOf().listBatches()).map(({ name }) => name));
+    const source = join(folder, 'other.csv');
+    const others = Array.from({ length: 5 }, (_, at) => `good${at + 35}@sluice.test\n`);
+    await writeFile(source, `email\n${others.join('')}`);
+    const history = await openHistory();
+    const sink = join(folder, 'other.out.csv');
+    const { client } = limited;
+    await expect(
+      run({ ...options(), client, source, sink, history, detach: true }),
+    ).rejects.toMatchObject({ code: 'detached' });
+    await history.close();
+    for (const { batch_uuid: uuid, name } of await clientOf().listBatches()) {
+      if (before.has(name)) continue;
+      await eventually(async () => clientOf().deleteBatch(uuid)).toBeDefined();
+    }
+    const told: (string | null)[] = [];
+    const onProgress: RunSettings['onProgress'] = (progress) => {
+      if (progress.stage === 'notice') told.push(progress.code);
+    };
+    const refused = { code: 'state_mismatch', option: 'history' };
+    await expect(work(limited)).rejects.toMatchObject(refused);
+    await (await atWork)?.release();
+    await work({ ...limited, onProgress });
+    const codes = ['launched_elsewhere_lost', 'budget_changed', 'run_replaced'];
+    expect(told.filter((code) => codes.includes(code ?? ''))).toEqual(codes);
+    expect(await paidAddresses(service)).toHaveLength(addresses + 5);
   });
 
   it('is seen by a run of one process that is resumed with its history, at work and stopped', async () => {

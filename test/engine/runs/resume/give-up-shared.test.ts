@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import type { VerificationService } from '../../../../src/client/client.js';
+import { type Batch, batchName } from '../../../../src/engine/batches/batch.js';
+import type { BatchState } from '../../../../src/engine/batches/batch-state.js';
+import type { History } from '../../../../src/engine/history/history.js';
+import type { ResolvedRun } from '../../../../src/engine/runs/options/run-options.js';
+import { SharedGivingUp } from '../../../../src/engine/runs/resume/give-up-shared.js';
+import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js';
+import { systemClock } from '../../../../src/platform/waiting/clock.js';
+import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
+import { openMemoryStore } from '../../../trials/simulation/memory/memory-store.js';
+import { exported, planEntry, runEntry } from '../../stores/example-entries.js';
+
+const leaseMs = 3_600_000;
+const size = { type: 'email', country: 'US', addresses: 10, checksum: 0 };
+const plan = { ...planEntry, batches: [size, size] };
+const [first, second] = [0, 1].map((id): Batch => {
+  const group = { type: 'email', country: 'US' } as const;
+  return { id, group, addresses: 10, sizeBytes: 100, checksum: 0, open: () => [] };
+}) as [Batch, Batch];
+const ready: BatchState = { ...exported, stage: 'ready' };
+const launching: BatchState = { ...exported, stage: 'launching', answeredError: false };
+const uploading: BatchState = { ...exported, stage: 'uploading', accepted: false, looks: 0 };
+const { signal } = new AbortController();
+
+let leaptMs = 0;
+const clock = { ...systemClock, now: () => systemClock.now() + leaptMs };
+
+const nameOf = (batch: Batch): string =>
+  batchName('x', { runId: runEntry.id, batch, attempt: exported.attempt });
+
+async function openRun() {
+  const database = new MemoryDatabase(() => clock.now());
+  const open = async (): Promise<SharedRunStore> => {
+    const store = await openMemoryStore(database, { clock, leaseMs });
+    await store.begin(runEntry, plan);
+    return store;
+  };
+  const record = async (batch: Batch, state: BatchState, store?: SharedRunStore) => {
+    const by = store ?? (await open());
+    const [claim] = await by.claim([batch]);
+    await claim?.record({ batch, state, name: nameOf(batch), charge: undefined });
+    if (!store) await by.close();
+  };
+  return { open, record };
+}
+
+async function givingUp(store: SharedRunStore, status?: string) {
+  const giving = new SharedGivingUp({ signal, clock } as unknown as ResolvedRun, store);
+  const listed = { batch_uuid: exported.uuid, name: nameOf(first), status };
+  const client = { listBatches: async () => (status === undefined ? [] : [listed]) };
+  const isGivenUp = await giving.giveUp(
+    client as unknown as VerificationService,
+    runEntry,
+    [first, second],
+    {} as History,
+  );
+  return { isGivenUp, giving };
+}
+
+it('leaves a run to another process that uploads a batch of it', async () => {
+  const { open, record } = await openRun();
+  await record(first, ready);
+  const other = await open();
+  await record(second, uploading, other);
+  const store = await open();
+  expect(await givingUp(store)).toMatchObject({ isGivenUp: false });
+  await other.close();
+  await store.close();
+});
+
+it('has nothing to replace where another process has gone on with a batch since', async () => {
+  const { open, record } = await openRun();
+  for (const batch of [first, second]) await record(batch, ready);
+  const store = await open();
+  const { isGivenUp, giving } = await givingUp(store);
+  expect(isGivenUp).toBe(true);
+  expect(giving.entries()).toHaveLength(4);
+  // The process was frozen meanwhile.
+  leaptMs += leaseMs;
+  await record(second, launching);
+  await store.record({ entry: 'approved' });
+  expect(giving.entries()).toBeUndefined();
+  await store.close();
+});
+
+it('gives up a batch whose launch is in doubt and that is broken on the service', async () => {
+  const { open, record } = await openRun();
+  await record(first, launching);
+  const store = await open();
+  const { isGivenUp, giving } = await givingUp(store, 'internal_error');
+  expect(isGivenUp).toBe(true);
+  expect(giving.entries()?.at(-1)).toMatchObject({ state: { stage: 'launching' } });
+  await store.close();
+});
