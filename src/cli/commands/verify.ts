@@ -1,5 +1,6 @@
 import { ConfigurationError, RunReports, type SharedStore } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
+import { shellQuote } from '../../platform/text/printable.js';
 import { isInteractive, terminal } from '../terminal/ask-person.js';
 import { chooseTarget } from '../connect.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
@@ -140,6 +141,9 @@ async function reportIfStopped(
     list: table === undefined ? list : `${table} in ${list}`,
     output: showLocation(asWritten(input.cwd, to.path)),
     program: programName(input),
+    storeOptions: (['store', 'run'] as const)
+      .map((name) => `--${name} ${shellQuote(showLocation(options.text(name) ?? ''))}`)
+      .join(' '),
     stateDir: stateDirectoryOf(to, input),
   };
   try {

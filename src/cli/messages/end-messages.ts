@@ -221,10 +221,15 @@ export function stopMessages(
   error: unknown,
   status: RunStatus | undefined,
   next: string,
-  { store, program }: RunContext,
+  { store, storeOptions, program }: Pick<RunContext, 'store' | 'storeOptions' | 'program'>,
 ): readonly Message[] {
   // Errors of commands and state directories say themselves what to do.
   if (exitCodeOf(error) === exitCodes.usage) {
+    const isBesideOthers = isSluiceError(error, 'state_mismatch') && error.option === 'history';
+    if (store && isBesideOthers) {
+      const command = `${program} status ${storeOptions}`;
+      return [message('command', { what: 'which processes are at work', command })];
+    }
     return status && !store ? keptMessages(error, status) : [];
   }
   if (!status) {
@@ -285,6 +290,8 @@ export interface RunContext extends RunFacts {
   readonly output: string;
   /** The command that runs this program again. */
   readonly program: string;
+  /** How its store was named, for a shell. */
+  readonly storeOptions: string;
   /** Its state directory, or where it would be. */
   readonly stateDir: string | undefined;
 }

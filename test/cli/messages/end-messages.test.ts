@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { catalogue, message, nameOf } from '../../../src/cli/messages/catalogue.js';
-import { verdictOf } from '../../../src/cli/messages/end-messages.js';
-import type { Summary } from '../../../src/index.js';
+import { stopMessages, verdictOf } from '../../../src/cli/messages/end-messages.js';
+import { type SharedStore, StateError, type Summary } from '../../../src/index.js';
 
 it('has what earlier runs cost beside what the run itself cost, in the line of all', () => {
   const paid = { spent: 250, refunded: 0, net: 250, source: 'cost_objects' };
@@ -32,4 +32,15 @@ it('has what earlier runs cost beside what the run itself cost, in the line of a
     message('notice', { code: 'history_cut', message: 'cut' }),
   ];
   expect(named.map(nameOf)).toEqual([catalogue.skipped_updates.called, 'history cut']);
+});
+
+it('has a command for a shared run that waits for its other processes', () => {
+  const store = { name: 'night in the store' } as SharedStore;
+  const run = { store, storeOptions: '--store env:STORE --run night', program: 'sluice' };
+  const stopped = (option: string) =>
+    stopMessages(new StateError('no', { code: 'state_mismatch', option }), undefined, '', run);
+  expect(stopped('history')).toMatchObject([
+    { event: 'command', fields: { command: 'sluice status --store env:STORE --run night' } },
+  ]);
+  expect(stopped('run')).toEqual([]);
 });
