@@ -557,7 +557,6 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(eventsOf(ended, 'notice')).toMatchObject([
       { code: 'suppress_list', cells: 1 },
       { code: 'opted_out', rows: 1 },
-      { code: 'nothing_suppressed', cells: 1 },
     ]);
     const lists = [{ list: 'opt-outs.csv', cells: 1 }];
     expect(eventsOf(ended, 'proposed_suppress')).toMatchObject([{ lists }]);

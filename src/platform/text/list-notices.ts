@@ -137,12 +137,12 @@ export const inputNotices = {
     sentence: suppressListSentence,
   }),
   nothing_suppressed: define({
-    when: 'All rows are read, and no address in them is in a list of `--suppress`.',
+    when: 'All rows are read, and no address in them is in a list of `--suppress`. Lists of one line are not spoken of.',
     isWarning: true,
     example: { lists: ['optouts.csv'] as readonly string[], cells: 20 },
     variants: [{ lists: ['optouts.csv', 'bounces.csv'] }],
     sentence: ({ lists, cells }) =>
-      `${lists.join(', ')}: 0 of ${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'} in this list, so nobody is left out: check that ${optionName('suppress')} names the right one`,
+      `${lists.join(', ')}: 0 of ${counted(cells, 'cell')} are in this list, so nobody is left out: check that ${optionName('suppress')} names the right one`,
   }),
   opted_out: define({
     when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. `sent`: the rows that have such an address. `of_rows` where only the first rows were looked at.',

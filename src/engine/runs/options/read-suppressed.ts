@@ -85,7 +85,10 @@ export async function readSuppressed(
   return { suppressed, lists: lists.join(', '), ...(isEveryFile && { listFiles }) };
 }
 
-/** Lists of which nothing is in the rows may be wrong ones. A trial does not have all rows. */
+/**
+ * Lists of which nothing is in the rows may be wrong ones. A trial does not have all rows, and a list of one line may
+ * be the one that says that nobody has opted out.
+ */
 export function suppressNotices(
   { planner, book }: Plan,
   {
@@ -93,7 +96,7 @@ export function suppressNotices(
     limit,
   }: { readonly suppressed?: Suppressed | undefined; readonly limit?: number | undefined },
 ): readonly Notice[] {
-  if (!suppressed || limit !== undefined) return [];
+  if (!suppressed || suppressed.cells < 2 || limit !== undefined) return [];
   if (planner.cells.hasSuppressed || book.size === 0) return [];
   const { lists, cells } = suppressed;
   return [notice('nothing_suppressed', { lists, cells })];

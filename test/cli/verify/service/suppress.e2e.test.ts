@@ -173,11 +173,11 @@ describe('--suppress', () => {
 
   it('keeps no such row, counts it in a plan, and beats a history', async () => {
     await writeFile(join(folder, 'u.txt'), 'rival.example\n');
-    await writeFile(join(folder, 'others.txt'), 'nobody@x.example\n');
+    await writeFile(join(folder, 'others.txt'), 'nobody@x.example\nnowhere.example\n');
     const unused = await verify('--history h --suppress others.txt --quiet');
     expect(unused.code).toBe(0);
     expect(codedOf(unused, 'nothing_suppressed')).toMatchObject([
-      { severity: 'warning', lists: ['others.txt'], cells: 1 },
+      { severity: 'warning', lists: ['others.txt'], cells: 2 },
     ]);
     const before = await paid();
     const dry = await verify('--suppress u.txt --dry-run --summary s.json');

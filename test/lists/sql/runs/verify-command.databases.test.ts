@@ -132,7 +132,7 @@ describe('sluice verify with a database', () => {
   test.each([
     ['no query', ['DB'], /--query/],
     ['a query for a file', [contacts, '--query', 'SELECT 1'], /--query/],
-    ['no table', ['DB', '--query', 'SELECT 1 AS email', '-o', 'DB'], /--into/],
+    ['no table', ['DB', '--query', 'SELECT 1 AS email', '-o', 'sqlite:a.db'], /--into/],
     ['a table for a file', [contacts, '--into', 'x'], /--into/],
     ['a form for a database', ['DB', '--query', 'SELECT 1', '--sheet', '2'], /--sheet/],
     ['an unknown scheme', ['oracle://u:geheim@h/d'], /oracle:/],
