@@ -13,6 +13,9 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { recordedBatches } from '../planning/batch-files.js';
 import { keepBatches } from './earlier-results.js';
 
+/** A process that was killed has its batches for the rest of its lease. */
+const patienceMs = 40_000;
+
 /**
  * Gives up what a shared run has not launched, so that another may take its place: its uploads are deleted, under
  * claims of their batches, and what it has fetched goes to the history. What it has launched is on the service. After
@@ -98,12 +101,17 @@ export class SharedGivingUp {
       [...this.#store.state.batches.values()].some(({ state }) =>
         state.stage === 'parsing' ? state.prepared : isPrepared(state),
       );
+    const { clock, signal } = this.#run;
+    const untilMs = clock.now() + patienceMs;
     for (;;) {
       const open = batches.filter(isOpen);
       if (open.length === 0) return true;
       const claims = await this.#store.claim(open);
-      if (claims.length === 0) return this.#claims.length > 0 && !isProven();
       this.#claims.push(...claims);
+      if (claims.length > 0) continue;
+      if (this.#claims.length > 0 && !isProven()) return true;
+      if (clock.now() > untilMs) return false;
+      await this.#store.others.waitForUpdates(signal);
     }
   }
 
