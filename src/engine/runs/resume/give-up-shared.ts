@@ -15,6 +15,7 @@ import { keepBatches } from './earlier-results.js';
 
 /** A process that was killed has its batches for the rest of its lease. */
 const patienceMs = 40_000;
+const pauseMs = 1000;
 
 /**
  * Gives up what a shared run has not launched, so that another may take its place: its uploads are deleted, under
@@ -111,7 +112,7 @@ export class SharedGivingUp {
       if (claims.length > 0) continue;
       if (this.#claims.length > 0 && !isProven()) return true;
       if (clock.now() > untilMs) return false;
-      await this.#store.others.waitForUpdates(signal);
+      await clock.sleep(pauseMs, signal);
     }
   }
 

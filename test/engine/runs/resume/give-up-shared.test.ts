@@ -25,6 +25,8 @@ const { signal } = new AbortController();
 
 let leaptMs = 0;
 const clock = { ...systemClock, now: () => systemClock.now() + leaptMs };
+/** Of the process that waits. */
+const leaping = { ...clock, sleep: async (ms: number): Promise<void> => void (leaptMs += ms) };
 
 const nameOf = (batch: Batch): string =>
   batchName('x', { runId: runEntry.id, batch, attempt: exported.attempt });
@@ -46,7 +48,7 @@ async function openRun() {
 }
 
 async function givingUp(store: SharedRunStore, status?: string) {
-  const giving = new SharedGivingUp({ signal, clock } as unknown as ResolvedRun, store);
+  const giving = new SharedGivingUp({ signal, clock: leaping } as unknown as ResolvedRun, store);
   const listed = { batch_uuid: exported.uuid, name: nameOf(first), status };
   const client = { listBatches: async () => (status === undefined ? [] : [listed]) };
   const isGivenUp = await giving.giveUp(
