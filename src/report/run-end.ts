@@ -97,8 +97,8 @@ export function nextOf(status: RunStatus): RunSentence {
 }
 
 /** The `maxCredits` that is enough for all of the run. */
-function enoughCredits({ launchedCredits: launched, openCredits: open }: RunStatus): number {
-  return Math.max(launched.email + open.email, launched.phone + open.phone);
+function enoughCredits({ budgetCredits: used, openCredits: open }: RunStatus): number {
+  return Math.max(used.email + open.email, used.phone + open.phone);
 }
 
 /** @param status of a run whose batch size may change */

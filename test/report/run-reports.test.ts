@@ -145,6 +145,7 @@ describe('a run in words', () => {
     stages: {},
     launchedCredits: { email: 240_000, phone: 3000 },
     earlierCredits: { email: 0, phone: 0 },
+    budgetCredits: { email: 240_000, phone: 3000 },
     doubtfulCredits: { email: 0, phone: 0 },
     openCredits: { email: 100_000, phone: 0 },
     isFinished: false,

@@ -101,13 +101,13 @@ async function paidRunOf(
       ? `${unfinished}, and began with --suppress: give the same list again to resume it; nothing was sent`
       : undefined;
   const refusal = lacksService ?? lacksSuppressList;
-  const { openCredits, launchedCredits } = status;
+  const { openCredits, budgetCredits } = status;
   const open = describeCredits(openCredits);
   // One that the next batch does not fit would stop the run again at once.
   const openBatches = Math.max(status.batches - status.done - status.running, 1);
   const isLeft = (['email', 'phone'] as const).some((type) => {
     const next = Math.ceil(openCredits[type] / openBatches);
-    return typeof most === 'number' && next > 0 && launchedCredits[type] + next <= most;
+    return typeof most === 'number' && next > 0 && budgetCredits[type] + next <= most;
   });
   const isUnlimited = open !== undefined && !options.has('max-credits') && !isLeft;
   const usedUp = typeof most === 'number' ? `, is at the end of its --max-credits ${most}` : '';

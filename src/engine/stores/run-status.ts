@@ -9,7 +9,7 @@ import {
 } from '../batches/batch-state.js';
 import { heldCredits } from '../batches/claim.js';
 import type { BatchEntry, PartEntry, StoppedEntry } from './journal-entries.js';
-import { addressesOf, owedExports, type RunState } from './run-state.js';
+import { addressesOf, owedExports, type RunState, spentBefore } from './run-state.js';
 
 /** The status of a run in a state directory or a shared store. */
 export interface RunStatus {
@@ -38,6 +38,8 @@ export interface RunStatus {
   readonly launchedCredits: Readonly<Record<VerificationType, number>>;
   /** The same of the runs that this one replaced as the list had changed: its own do not include them. */
   readonly earlierCredits: Readonly<Record<VerificationType, number>>;
+  /** What counts under `maxCredits`: `launchedCredits`, and those of runs whose budget this one has taken over. */
+  readonly budgetCredits: Readonly<Record<VerificationType, number>>;
   /** Credits of launches without a clear answer: they may not have been spent. */
   readonly doubtfulCredits: Readonly<Record<VerificationType, number>>;
   /** Most credits that unlaunched batches need. */
@@ -71,6 +73,8 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
   const batches = [...state.batches.values()].map((entry) => entry.state);
   const planned = { email: 0, phone: 0 };
   for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;
+  const launched = launchedCreditsOf(state);
+  const before = spentBefore(state);
   const closed = creditsOf(state, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
   return {
     stateDir,
@@ -86,8 +90,12 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     inDoubt: batches.filter(isLaunchInDoubt).length,
     uploads: batches.filter((batch) => 'uuid' in batch && batch.uuid !== undefined).length,
     stages: stagesOf(state),
-    launchedCredits: launchedCreditsOf(state),
+    launchedCredits: launched,
     earlierCredits: creditsOfEarlier(state),
+    budgetCredits: {
+      email: launched.email + before.email,
+      phone: launched.phone + before.phone,
+    },
     doubtfulCredits: creditsOf(state, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
     isFinished: state.finished !== undefined,

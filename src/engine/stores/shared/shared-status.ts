@@ -127,6 +127,7 @@ const nothingRead = {
   stages: {},
   launchedCredits: { email: 0, phone: 0 },
   earlierCredits: { email: 0, phone: 0 },
+  budgetCredits: { email: 0, phone: 0 },
   doubtfulCredits: { email: 0, phone: 0 },
   openCredits: { email: 0, phone: 0 },
   isFinished: false,

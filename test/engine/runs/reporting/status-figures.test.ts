@@ -67,14 +67,17 @@ describe('what is said', () => {
     const charge = { spent: 98, refunded: 10, net: 88 };
     const planned = { type: 'email', country: 'US', addresses: 100 };
     const batches = new Map([['1', { batch: 0, state, charge }]]);
-    const earlier = [{ plan: { rows: 100, batches: [planned] }, batches }];
+    const earlier = [{ run: {}, plan: { rows: 100, batches: [planned] }, batches }];
     const runs = earlier as unknown as readonly EarlierRun[];
     expect(creditsBefore(runs)).toMatchObject({ email: 88 });
-    const run = { decides: {}, writes: {}, service: 'local', startedAt: '' };
-    const next = { ...emptyRunState, run, earlier: runs } as unknown as RunState;
-    expect(statusOf(next, 'state')).toMatchObject({
-      launchedCredits: { email: 0 },
-      earlierCredits: { email: 98 },
-    });
+    const statusOfNext = (keepsBudget: boolean) => {
+      const run = { decides: {}, writes: {}, service: 'local', startedAt: '', keepsBudget };
+      const plan = { rows: 100, batches: [planned] };
+      const next = { ...emptyRunState, run, plan, batches, earlier: runs };
+      return statusOf(next as unknown as RunState, 'state');
+    };
+    const figures = { launchedCredits: { email: 98 }, earlierCredits: { email: 98 } };
+    expect(statusOfNext(false)).toMatchObject({ ...figures, budgetCredits: { email: 98 } });
+    expect(statusOfNext(true)).toMatchObject({ ...figures, budgetCredits: { email: 196 } });
   });
 });
