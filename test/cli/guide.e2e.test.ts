@@ -991,6 +991,13 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     }
     const toNew = await runInProcess(['verify', 'a.csv', '-o', 'sqlite:a.db'], { cwd: folder });
     expect(commandIn(toNew.stderr)).toContain(' --into a_verified');
+    await runInProcess(['verify', 'a.csv', '-o', 'sqlite:other.db'], { cwd: folder });
+    expect(await readdir(folder)).not.toContain('other.db');
+    // A table that is there is another list's, or an earlier night's.
+    const first = await paste(`${commandIn(toNew.stderr).replace(' CC', ' US')} --local`);
+    expect(first.code, first.stderr).toBe(0);
+    const again = await runInProcess(['verify', 'a.csv', '-o', 'sqlite:a.db'], { cwd: folder });
+    expect(commandIn(again.stderr)).toContain(' --into a_verified2');
     const { service } = await withService();
     const secret = `${service.baseUrl.replace('://', '://user:pass@')}/x.csv?key=hidden`;
     const web = await runInProcess(['verify', secret, '--country', 'US'], { cwd: folder });

@@ -1,7 +1,7 @@
 import type { Sink, Source } from '../../index.js';
 import type { DatabaseKind } from '../../lists/location.js';
 
-interface Database {
+export interface Database {
   readonly kind: DatabaseKind;
   readonly url: string;
 }
@@ -79,6 +79,7 @@ const columnQueries: Readonly<Record<DatabaseKind, string>> = {
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_index i on i.indrelid = c.oid and i.indisprimary
     where c.relkind in ('r', 'v', 'm', 'p', 'f') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+    and not exists (select from pg_class s where s.relnamespace = n.oid and s.relname = 'pacing')
     order by n.nspname is distinct from current_schema(), n.nspname, c.relname, a.attnum`,
   mysql: `select '', table_name, column_name, if(column_key = 'PRI', 1, 0)
     from information_schema.columns where table_schema = database() order by table_name, ordinal_position`,

@@ -3,6 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { inFileName } from '../../platform/text/printable.js';
 import type { CommandInput } from '../command.js';
+import { type Database, tablesOf } from './database-tables.js';
 import { listEnding, type Location, locationOf, pathOf, standard } from './locations.js';
 
 export const listEndings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
@@ -60,11 +61,26 @@ export async function historyBeside(
   return `${kind === 'file' ? join(dirname(path), stem) : stem}.history`;
 }
 
-/** A table for the results of a list, named for it. @param from the table that the rows come from */
-export async function proposedTable(input: CommandInput<never>, from?: string): Promise<string> {
+/**
+ * A new table for the results of a list, named for it.
+ *
+ * @param from the table that the rows come from
+ * @param output the database of the new one
+ */
+export async function proposedTable(
+  input: CommandInput<never>,
+  output: Database,
+  from?: string,
+): Promise<string> {
   const stem = from ?? (await namesOfList(input))?.stem ?? '';
-  const name = stem.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
-  return `${name === '' ? 'contacts' : name}_verified`;
+  const name = `${stem.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_') || 'contacts'}_verified`;
+  // One that cannot be read is told of by the run.
+  const tables = await tablesOf(output).catch(() => []);
+  const taken = new Set(tables.map((table) => table.name.toLowerCase()));
+  let number = 1;
+  const numbered = (): string => (number === 1 ? name : `${name}${number}`);
+  while (taken.has(numbered())) number += 1;
+  return numbered();
 }
 
 async function isWritable(folder: string): Promise<boolean> {

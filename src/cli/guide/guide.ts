@@ -25,7 +25,7 @@ import { findSuppressed } from './find-suppressed.js';
 import { findTable, inPlace, leavesRowsOut } from './find-table.js';
 import { offerToResume } from './offer-to-resume.js';
 import { showProposal } from './show-proposal.js';
-import { isDatabaseOutput, namesNoColumn } from './what-is-missing.js';
+import { namesNoColumn, outputDatabase } from './what-is-missing.js';
 import { countryToFillIn, showCommand, withAdded } from './whole-command.js';
 
 export async function proposeFile(
@@ -116,17 +116,20 @@ export async function showGuide(
   ];
   const toTable = inPlace(table, input, toFile);
   if (proposed !== undefined) await reportOutput(proposed, input, reporter, table, !!toTable);
-  const isToOther = isDatabaseOutput(input) && !toTable && !options.has('into');
+  const database = outputDatabase(input);
+  const newTableIn = toTable || options.has('into') ? undefined : database;
   const added: AddedOption[] =
     proposed === undefined && toTable
       ? [...toTable]
       : [
           ...toFile,
-          ...(isToOther ? [['into', await proposedTable(input, table?.table)] as const] : []),
+          ...(newTableIn
+            ? [['into', await proposedTable(input, newTableIn, table?.table)] as const]
+            : []),
         ];
   // What is missing is said at once, below the command.
   const target = await chooseTarget(options, input.env).catch(() => undefined);
-  const isToTable = isDatabaseOutput(input) || toTable !== undefined;
+  const isToTable = (database ?? toTable) !== undefined;
   const lacksService = isToTable && target?.kind === 'local' && !target.isOnPurpose;
   const what = `or, with the results in the table${lacksService ? ` (needs ${serviceNeeded})` : ''}`;
   const other = toTable && proposed !== undefined ? { added: toTable, what } : undefined;
@@ -141,7 +144,7 @@ export async function showGuide(
     ...(added.some(([, value]) => value === countryToFillIn)
       ? ['a country for CC such as US']
       : []),
-    ...(lacksService && isDatabaseOutput(input) ? [serviceNeeded] : []),
+    ...(lacksService && database ? [serviceNeeded] : []),
   ];
   const missing = namesNoColumn(input) ? 'email' : query.length > 0 ? '--query' : '--into';
   throw new ConfigurationError(

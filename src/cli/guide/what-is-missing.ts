@@ -1,5 +1,5 @@
 import type { CommandInput } from '../command.js';
-import { isDatabase, locationOf, standard } from '../endpoints/locations.js';
+import { type DatabaseLocation, isDatabase, locationOf, standard } from '../endpoints/locations.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import { countryOptions } from './choose-country.js';
@@ -29,7 +29,7 @@ export function lacksTable(input: CommandInput<VerifyOption>): boolean {
   if (positionals.includes(standard) || options.has('store')) return false;
   return (
     (!options.has('query') && positionals.some((path) => isDatabase(locationOf(path, input)))) ||
-    (!options.has('into') && isDatabaseOutput(input))
+    (!options.has('into') && outputDatabase(input) !== undefined)
   );
 }
 
@@ -48,7 +48,9 @@ export function isToTerminal(
   );
 }
 
-export function isDatabaseOutput(input: CommandInput<'output'>): boolean {
+/** The database that the output is in. @returns `undefined` for an output elsewhere */
+export function outputDatabase(input: CommandInput<'output'>): DatabaseLocation | undefined {
   const output = input.options.text('output');
-  return output !== undefined && isDatabase(locationOf(output, input));
+  const location = output === undefined ? undefined : locationOf(output, input);
+  return location && isDatabase(location) ? location : undefined;
 }

@@ -11,7 +11,7 @@ import type { ColumnLayout } from './column-layout.js';
 import { readColumnName } from './column-words.js';
 import { optOutOf } from './opt-outs.js';
 
-/** So many rows are enough to say what there is. */
+/** So many rows are enough to say what there is; who has opted out is counted in all. */
 const firstRows = 1000;
 
 interface HintOptions {
@@ -76,7 +76,17 @@ export function withListHints(
     countryOfAll && mayBeCountry(title) ? [{ title, at, cells: [] as string[] }] : [],
   );
   const look = (chunk: RowChunk): void => {
-    for (let row = 0; row < chunk.length && seen < firstRows; row += 1, seen += 1) {
+    const rows = optOuts.ofAll.positions.length > 0 ? chunk.length : firstRows - seen;
+    for (let row = 0; row < Math.min(chunk.length, rows); row += 1, seen += 1) {
+      const cellAt = (column: number): CellText => chunk.text(row, column);
+      optOuts.add(cellAt, (type) =>
+        options.verified().some((column) => {
+          const cell = column.type === type ? cellAt(column.position) : undefined;
+          const isFilled = typeof cell === 'string' && trimCell(cell) !== '';
+          return isFilled && isSuppressed?.(cell, type) !== true;
+        }),
+      );
+      if (seen >= firstRows) continue;
       if (seen === 0) {
         const above = (chunk.number?.(row) ?? 2) - 1;
         const names = columnNamesIn(chunk, row, options.verified());
@@ -86,29 +96,20 @@ export function withListHints(
           onNotice(notice('second_header', { names, skip_rows: hasLines ? above : null }));
         }
       }
-      const cellAt = (column: number): CellText => chunk.text(row, column);
       for (const tally of ofCountries) tally.add(cellAt);
-      optOuts.add(cellAt, (type) =>
-        options.verified().some((column) => {
-          const cell = column.type === type ? cellAt(column.position) : undefined;
-          const isFilled = typeof cell === 'string' && trimCell(cell) !== '';
-          return isFilled && isSuppressed?.(cell, type) !== true;
-        }),
-      );
       for (const { at, cells } of undecided) {
         const cell = chunk.text(row, at);
         if (typeof cell === 'string' && trimCell(cell) !== '') cells.push(trimCell(cell));
       }
     }
   };
-  const report = (): void => {
-    const ofRows = seen < firstRows ? null : seen;
-    for (const found of optOuts.found) onNotice(notice('opted_out', { ...found, of_rows: ofRows }));
+  const reportCountries = (): void => {
     const isOfCountries = (column: string): boolean =>
       isNamedCountry(column) ||
       undecided.some(({ title, cells }) => title === column && areSurelyCountries(cells, true));
     const other = foreign?.columns.find(({ column }) => isOfCountries(column));
     if (!other || countryOfAll === undefined) return;
+    const ofRows = seen < firstRows ? null : firstRows;
     const of = { read_as: countryOfAll, has_phones: options.hasPhones, of_rows: ofRows };
     const { rows = 0 } = unread?.columns.find(({ column }) => column === other.column) ?? {};
     onNotice(notice('other_countries', { ...other, ...of, unread: rows }));
@@ -117,13 +118,14 @@ export function withListHints(
     let isReported = false;
     for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) {
       look(step.value);
-      if (seen === firstRows && !isReported) {
-        report();
+      if (seen >= firstRows && !isReported) {
+        reportCountries();
         isReported = true;
       }
       yield step.value;
     }
-    if (!isReported) report();
+    if (!isReported) reportCountries();
+    for (const found of optOuts.found) onNotice(notice('opted_out', found));
   };
   return withMembers(reading, {
     chunks: closableChunks(all(), async () => void (await chunks.return?.())),

@@ -145,14 +145,13 @@ export const inputNotices = {
       `${lists.join(', ')}: 0 of ${counted(cells, 'cell')} are in this list, so nobody is left out: check that ${optionName('suppress')} names the right one`,
   }),
   opted_out: define({
-    when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. `sent`: the rows that have such an address. `of_rows` where only the first rows were looked at.',
+    when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. `sent`: the rows that have such an address.',
     isWarning: true,
     example: {
       type: orNull(oneOf('email', 'phone')),
       columns: [{ column: 'HasOptedOutOfEmail', rows: 12 }],
       rows: 12,
       sent: 12,
-      of_rows: orNull(1000),
     },
     variants: [
       {
@@ -160,7 +159,6 @@ export const inputNotices = {
         columns: [{ column: 'DoNotCall', rows: 7 }],
         rows: 7,
         sent: 5,
-        of_rows: null,
       },
       {
         type: null,
@@ -170,14 +168,11 @@ export const inputNotices = {
         ],
         rows: 15,
         sent: 15,
-        of_rows: null,
       },
-      { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, sent: 1, of_rows: null },
+      { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, sent: 1 },
     ],
-    sentence({ type, columns, rows, sent, of_rows: of }) {
+    sentence({ type, columns, rows, sent }) {
       const one = rows === 1;
-      const some =
-        of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
       const [only, ...more] = columns;
       const where =
         only && more.length === 0
@@ -195,7 +190,7 @@ export const inputNotices = {
         both: ['', 'an address', ''],
       }[type ?? 'both'] as [string, string, string];
       const those = sent === rows ? '' : `, ${grouped(sent)} of them with ${address} to verify`;
-      return `${some} ${one ? 'has' : 'have'} opted out${ofWhat} (${where})${those}, and ${one ? 'is' : 'are'} treated like all others: to leave ${one ? 'it' : 'them'} out, save ${what}${one ? 'that row' : 'those rows'} as a list of ${one ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
+      return `${counted(rows, 'row')} ${one ? 'has' : 'have'} opted out${ofWhat} (${where})${those}, and ${one ? 'is' : 'are'} treated like all others: to leave ${one ? 'it' : 'them'} out, save ${what}${one ? 'that row' : 'those rows'} as a list of ${one ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
     },
   }),
   other_countries: define({

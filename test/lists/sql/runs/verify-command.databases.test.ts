@@ -7,6 +7,7 @@ import { csvCells } from '../../../cli/harness/csv-cells.js';
 import { eventsOf } from '../../../cli/harness/logged-events.js';
 import { runInProcess } from '../../../cli/harness/run-in-process.js';
 import { startSluice } from '../../../cli/harness/run-sluice.js';
+import { migrationSql } from '../../../../src/engine/stores/postgres/schema.js';
 import { askDuckdb } from '../duckdb/ask-duckdb.js';
 import { askMysql } from '../mysql/ask-mysql.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
@@ -48,6 +49,19 @@ describe('sluice verify with a database', () => {
     expect(JSON.parse(ended.stdout.toString())).toMatchObject({
       output: expect.stringMatching(/^cli_verified in postgres:\/\/postgres@127/) as unknown,
     });
+  });
+
+  test('names the tables that it finds, and none of a store of shared runs', async () => {
+    const url = inject('postgresUrl');
+    await askPostgres(migrationSql('guide_store'));
+    await askPostgres('CREATE SCHEMA guided CREATE TABLE run (mail text PRIMARY KEY)');
+    const found = await runInProcess(['verify', url, '--country', 'US'], {
+      cwd: await withFolder(),
+    });
+    expect(found.code).toBe(2);
+    const names = JSON.stringify(eventsOf(found, 'found_table'));
+    expect(names).toContain('guided.run');
+    expect(names).not.toContain('guide_store');
   });
 
   test('reads a file into a table, and a table into files', async () => {
