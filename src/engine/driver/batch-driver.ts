@@ -85,7 +85,9 @@ class Drive {
         await this.#become(learn(this.#state, this.#tooLarge()));
         continue;
       }
-      if (step.do === 'launch' && (await this.#takesAnother())) continue;
+      if (step.do === 'launch' && ((await this.#isOfAnother()) || (await this.#takesAnother()))) {
+        continue;
+      }
       if (step.wait && !(await this.#wait.next(signal))) {
         await this.#become(learn(this.#state, { of: 'overdue', status: this.#requests.status }));
         if (isAtEnd(this.#state)) continue;
@@ -114,6 +116,14 @@ class Drive {
   #isLeft(): boolean {
     const { stage } = this.#state;
     return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
+  }
+
+  /** Whether the uuid is another batch's: it is given back, and never launched. */
+  async #isOfAnother(): Promise<boolean> {
+    const event = await this.#options.inTurn(async () => this.#requests.compareOwner(this.#state));
+    if (!event) return false;
+    await this.#become(learn(this.#state, event));
+    return true;
   }
 
   /** Whether another upload of the batch replaces the one that is ready. */

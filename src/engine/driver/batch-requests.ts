@@ -4,7 +4,7 @@ import { type BatchStatusAnswer, uploadedBatch } from '../../contract/bodies.js'
 import { notice, type Notice } from '../../platform/text/notices.js';
 import { ContractError } from '../../platform/errors/service-errors.js';
 import { mayHaveLaunched, type BatchState } from '../batches/batch-state.js';
-import { type Batch, batchName } from '../batches/batch.js';
+import { type Batch, batchName, uuidKey } from '../batches/batch.js';
 import { checkExport, type ComparedExport, type CollectedExport } from '../batches/export-check.js';
 import {
   countVerified,
@@ -15,6 +15,7 @@ import {
 } from '../batches/status-answer.js';
 import { isOpenToDoubt, type BatchEvent } from '../batches/transitions.js';
 import {
+  findOwner,
   findUpload,
   type UploadRegistry,
   type OneAccount,
@@ -85,6 +86,10 @@ export class BatchRequests {
   trouble: unknown;
   /** Whether the service may have seen the latest request. */
   sent: 'no' | 'unknown' = 'no';
+  /** Whether its status has shown its name. */
+  #isNamed = false;
+  /** The uuid in the answer to its upload, where its status was another's: the list settles it. */
+  #doubted: string | undefined;
   /** Addresses that the service says it verified. */
   #counted: number | null = null;
 
@@ -149,19 +154,39 @@ export class BatchRequests {
       event.status === 'ok' &&
       event.uuid !== undefined &&
       !this.#options.uuids.take(event.uuid, name);
+    if (!isOfAnother) return event;
+    this.#noteMixedUp(event.uuid, name);
     // The list gives this upload's uuid, by its name.
-    return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : event;
+    return { of: 'upload', status: 'ok', uuid: undefined };
   }
 
   async #find(state: BatchState, signal: AbortSignal): Promise<BatchEvent> {
     const name = this.nameOf(state);
     const { service, uuids } = this.#options;
     const uuid = await findUpload(service, name, { signal, uuids });
-    if (uuid !== undefined) uuids.take(uuid, name);
-    else if ('looks' in state && state.accepted && state.looks === looksUntold) {
+    if (uuid !== undefined) {
+      uuids.take(uuid, name);
+      if (this.#doubted !== undefined) this.#settle(this.#doubted, uuid, name);
+      this.#doubted = undefined;
+    } else if ('looks' in state && state.accepted && state.looks === looksUntold) {
       this.#options.noteOdd(notice('upload_unlisted', { batch: name }));
     }
     return { of: 'find', uuid };
+  }
+
+  /**
+   * Compares the uuid that the upload's answer gave with the list, right before the launch: for the first batch of a
+   * process, and for each once one was another's. Not where its status shows its name.
+   */
+  async compareOwner(state: BatchState): Promise<BatchEvent | undefined> {
+    const { uuids, service, signal } = this.#options;
+    if (!isOpenToDoubt(state) || uuids.isTrusted || this.#isNamed) return undefined;
+    const [uuid, name] = [uuidOf(state), this.nameOf(state)];
+    const owner = await findOwner(service, { uuid, name }, signal);
+    if (owner === 'this') uuids.noteOwner('this');
+    if (owner !== 'another') return undefined;
+    this.#noteMixedUp(uuid, name);
+    return this.#giveBack(uuid, name, 'the list');
   }
 
   async #export(state: BatchState, signal: AbortSignal): Promise<BatchEvent> {
@@ -212,7 +237,10 @@ export class BatchRequests {
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
     const isLaunched = mayHaveLaunched(state) || ('launches' in state && state.launches > 0);
     const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch, isLaunched });
-    if (!sign) return false;
+    if (!sign) {
+      this.#isNamed = 'name' in answer && answer.name === name;
+      return false;
+    }
     if (!isOpenToDoubt(state)) {
       if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
       if (sign !== 'name' && sign !== 'launched') {
@@ -221,12 +249,28 @@ export class BatchRequests {
       return false;
     }
     if (!uuids.isMeant(sign)) return false;
-    uuids.release(uuid, name);
+    this.#giveBack(uuid, name, `its status (${sign})`);
+    this.#doubted = uuid;
+    return true;
+  }
+
+  #giveBack(uuid: string, name: string, by: string): BatchEvent {
+    this.#options.uuids.release(uuid, name);
     this.trouble = new ContractError(
-      `the service answered the upload of ${name} with ${uuid}, and its status is that of another batch (${sign})`,
+      `the service answered the upload of ${name} with ${uuid}, which is another batch's by ${by}`,
       { operation: 'batchStatus' },
     );
-    return true;
+    return { of: 'another' };
+  }
+
+  #settle(doubted: string, uuid: string, name: string): void {
+    if (uuidKey(doubted) === uuidKey(uuid)) this.#options.uuids.noteOwner('this');
+    else this.#noteMixedUp(doubted, name);
+  }
+
+  #noteMixedUp(uuid: string, name: string): void {
+    this.#options.uuids.noteOwner('another');
+    this.#options.noteOdd(notice('upload_mixed_up', { batch: name, batch_uuid: uuid }));
   }
 
   readonly #onSent = (sent: 'no' | 'unknown'): void => {

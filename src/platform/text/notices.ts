@@ -166,6 +166,16 @@ export const notices = {
     sentence: ({ batch, fact }) =>
       `batch ${batch}: ${oddFacts[fact]}; ask the service's support about it`,
   }),
+  upload_mixed_up: define({
+    when: 'The service has answered an upload with the `batch_uuid` of another batch. That one is not launched: the upload is looked for by its name. For ten batches at most.',
+    isWarning: true,
+    example: {
+      batch: 'sluice-0123456789abcdef-0-1',
+      batch_uuid: '6f1c2b9e-4d3a-4f7b-8a55-0c9d1e2f3a4b',
+    },
+    sentence: ({ batch, batch_uuid }) =>
+      `batch ${batch}: the service answered its upload with ${batch_uuid}, which is another batch; it is not launched, and the upload is looked for by its name. Report it to the service's support`,
+  }),
   operation_error: define({
     when: 'The service has answered the preparation or the launch of a batch with `error` again. Once an operation.',
     isWarning: true,

@@ -50,6 +50,9 @@ export class Driving {
     this.#changed = changes;
     this.#write = changes.record ?? ((progress) => void this.recorded.push(progress));
     const claim = this.claims.claim(makeBatch(), planned, this.#write);
+    const uuids = new UploadRegistry();
+    // Another batch was launched before.
+    uuids.noteOwner('this');
     this.options = {
       service,
       runId: 'run',
@@ -63,7 +66,7 @@ export class Driving {
       random: () => 0,
       signal: this.abort.signal,
       claim,
-      uuids: new UploadRegistry(),
+      uuids,
       account: new OneAccount({
         service,
         known: undefined,

@@ -56,11 +56,40 @@ export async function findUpload(
   throw uuids.sharedError(taken, name);
 }
 
+/** Whose uuid it is that an upload was answered with, by the list: `unknown` where the list has neither. */
+export async function findOwner(
+  service: VerificationService,
+  { uuid, name }: { readonly uuid: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<'this' | 'another' | 'unknown'> {
+  let owner: 'another' | 'unknown' = 'unknown';
+  for await (const batch of scanBatches(service, { signal })) {
+    const isUuid = uuidKey(batch.batch_uuid) === uuidKey(uuid);
+    if (isUuid && batch.name === name) return 'this';
+    if (isUuid || batch.name === name) owner = 'another';
+  }
+  return owner;
+}
+
 /** The upload name of each uuid in a run: a uuid given twice would have one batch launched in place of another. */
 export class UploadRegistry {
   readonly #names = new Map<string, string>();
   /** Wrong facts that the service gives about correctly listed uploads: no sign of anything. */
   readonly #falseSigns = new Set<SignOfAnother>();
+  /**
+   * Whether a uuid in an upload's answer was seen to be the upload's: which field it is in is not shown (spec 2.9).
+   * A service that has given another's once is not trusted again.
+   */
+  #trust: 'none' | 'given' | 'lost' = 'none';
+
+  get isTrusted(): boolean {
+    return this.#trust === 'given';
+  }
+
+  noteOwner(owner: 'this' | 'another'): void {
+    if (owner === 'another') this.#trust = 'lost';
+    else if (this.#trust === 'none') this.#trust = 'given';
+  }
 
   /** @returns false, without a change, when the uuid belongs to another upload */
   take(uuid: string, name: string): boolean {

@@ -8,8 +8,8 @@ import type { Wire } from '../../../service/wire.js';
 import { expectChargedOnce } from '../../harness/charges.js';
 import { inFolder } from '../../harness/connect-to.js';
 import { startFront, type Changed, type Front } from '../../harness/front.js';
-import { runInProcess } from '../../harness/run-in-process.js';
-import type { Ended } from '../../harness/run-sluice.js';
+import { codedOf } from '../../harness/logged-events.js';
+import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { addresses, verifyByTens, withThirtyRows } from '../resume/verify-by-tens.js';
 
 let folder: string;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 /** Three batches of ten. */
-async function verify(front: Front, ...more: string[]): Promise<Ended> {
+async function verify(front: Front, ...more: string[]): Promise<EndedHere> {
   return runInProcess(
     [...verifyByTens, '--summary', 'summary.json', ...more],
     inFolder(folder, front),
@@ -44,11 +44,6 @@ type Fields = Readonly<Record<string, unknown>>;
 const isUpload = /^POST \/v1\/batch$/;
 const isStatus = /^GET \/v1\/batch\/[^/]+$/;
 
-/** Changes the answers to all uploads to one uuid. */
-function answersWith(uuid: string): Changed {
-  return { change: (body) => ({ ...(body as Fields), batch_uuid: uuid }) };
-}
-
 /** Changes a status to what the specification shows of it, and some fields that it does not. */
 function leaves(...fields: string[]): Changed {
   const kept = ['status', 'cost', ...fields];
@@ -60,7 +55,7 @@ function leaves(...fields: string[]): Changed {
 
 async function expectOwnBatchesPaid(
   { service, wire, stranger }: Awaited<ReturnType<typeof withStranger>>,
-  ended: Ended,
+  ended: EndedHere,
 ): Promise<void> {
   expect(ended.code, ended.stderr).toBe(0);
   expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
@@ -68,18 +63,46 @@ async function expectOwnBatchesPaid(
   expect(await wire.status(stranger)).toBe('ready_for_verification');
 }
 
-describe("an upload that is answered with the uuid of somebody else's batch", () => {
+describe("an upload that is answered with another batch's uuid", () => {
   it.each([
-    { by: 'its name', fields: ['name'] },
-    { by: 'the lines that were counted', fields: ['parsing_counts'] },
-  ])('is found in the list instead, where the status shows $by', async ({ fields }) => {
-    const { service, wire, stranger } = await withStranger();
-    const front = await startFront(service, (request) => {
-      if (isUpload.test(request)) return answersWith(stranger);
-      return isStatus.test(request) ? leaves(...fields) : undefined;
-    });
-    await expectOwnBatchesPaid({ service, wire, stranger }, await verify(front));
-  });
+    { whose: 'of somebody else', fields: ['name'], uploads: [1, 2, 3] },
+    { whose: 'of somebody else', fields: ['parsing_counts'], uploads: [1, 2, 3] },
+    { whose: 'of somebody else', fields: [], uploads: [1] },
+    { whose: 'of somebody else', fields: [], uploads: [1, 3] },
+    { whose: 'of this run', fields: [], uploads: [2] },
+  ])(
+    'is found in the list instead, which is said: $whose, uploads $uploads, statuses with $fields',
+    async ({ whose, fields, uploads }) => {
+      const there = await withStranger();
+      let wrong = there.stranger;
+      let uploaded = 0;
+      const change = (body: unknown): unknown => {
+        uploaded += 1;
+        const { batch_uuid: own } = body as { readonly batch_uuid: string };
+        if (whose === 'of this run' && uploaded === 1) wrong = own;
+        return uploads.includes(uploaded) ? { ...(body as Fields), batch_uuid: wrong } : body;
+      };
+      const front = await startFront(there.service, (request) => {
+        if (isUpload.test(request)) return { change };
+        return isStatus.test(request) ? leaves(...fields) : undefined;
+      });
+      const ended = await verify(front, '--concurrency', '1');
+      await expectOwnBatchesPaid(there, ended);
+      expect(codedOf(ended, 'upload_mixed_up')).toMatchObject([
+        { batch_uuid: wrong, severity: 'warning' },
+      ]);
+    },
+  );
+});
+
+it('compares only the first upload with the list where no status names its batch', async () => {
+  const { service } = await withService();
+  const front = await startFront(service, (request) =>
+    isStatus.test(request) ? leaves() : undefined,
+  );
+  const ended = await verify(front, '--concurrency', '1');
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(1);
 });
 
 it('believes the list where statuses name every batch otherwise, and asks it no more for that', async () => {

@@ -48,6 +48,8 @@ export class Charges {
   /** Credits charged since the present run began, and those of the runs that it carries over. */
   #ofRun = 0;
   #tonight = { email: 0, phone: 0 };
+  /** As it was before the present run began. */
+  #before: { readonly ofRun: number; readonly again: readonly string[] } | undefined;
 
   /** @param maxAgeDays how long the history's results are used; `undefined` without a history */
   constructor(world: World, maxAgeDays: number | undefined) {
@@ -61,13 +63,23 @@ export class Charges {
 
   beginNight(): void {
     this.#tonight = { email: 0, phone: 0 };
+    this.#before = undefined;
   }
 
   /** A run that is not gone on with may pay again for what no history keeps. */
   beginRun({ isDropped }: { readonly isDropped: boolean }): void {
+    this.#before = { ofRun: this.#ofRun, again: [...this.#again] };
     this.#ofRun = 0;
     if (this.#maxAgeDays !== undefined && !isDropped) return;
     for (const key of this.#chargedAt.keys()) this.#again.add(key);
+  }
+
+  /** The night ended before it had dropped the run that was there. */
+  keepRun(): void {
+    if (!this.#before) return;
+    this.#ofRun += this.#before.ofRun;
+    this.#again.clear();
+    for (const key of this.#before.again) this.#again.add(key);
   }
 
   lose(keys: readonly string[]): void {

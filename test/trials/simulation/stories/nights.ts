@@ -169,10 +169,12 @@ class Nights {
     const isShort = planned.length > 0 && this.#random.chance(0.15);
     this.#service.credit = isShort ? this.#random.between(0, 10) : Infinity;
     this.#world.tell(`NIGHT ${this.number}: ${JSON.stringify(options)} ${JSON.stringify(planned)}`);
-    await this.#noteNewRun(options, isChanged);
     this.#charges.beginNight();
+    const runBefore = await this.#runId();
+    await this.#noteNewRun(options, isChanged);
     const faults = new FaultPlan(this.#world, planned);
     const end = await this.#live(options, faults);
+    if (runBefore !== undefined && (await this.#runId()) === runBefore) this.#charges.keepRun();
     this.happened += faults.happened;
     for (const [cell, times] of faults.reached) {
       this.reached.set(cell, (this.reached.get(cell) ?? 0) + times);
@@ -198,6 +200,11 @@ class Nights {
     // Of a run that was dropped the person knows; what came after the end of another, nobody does.
     this.#service.forgetOrphans();
     this.#charges.beginRun({ isDropped });
+  }
+
+  async #runId(): Promise<string | undefined> {
+    const state = await this.#outside(async (files) => readRunState(files, stateDir));
+    return state?.run?.id;
   }
 
   async #live(options: NightOptions, faults: FaultPlan): Promise<End> {
