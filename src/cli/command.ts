@@ -126,6 +126,8 @@ export interface Surroundings extends Called {
 export interface MessageLog {
   readonly isJson: boolean;
   readonly log: (message: Message) => void;
+  /** Called where a configuration wants it. */
+  readonly useJson: () => void;
 }
 
 export interface ValueWithMore {

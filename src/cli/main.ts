@@ -24,10 +24,10 @@ if (asksVersion(process.argv.slice(2))) {
   const failed = (error: unknown): void => {
     printLines(`sluice: ${errorText(error)}\n`, process.stderr);
   };
-  await start(
-    async ({ stdout }) => endWith(async () => printVersion(stdout), failed),
-    () => ({ failed }),
-  );
+  await start(({ stdout }) => ({
+    work: async () => endWith(async () => printVersion(stdout), failed),
+    failed,
+  }));
 } else {
   const { exports, keep } = loadScript(fileURLToPath(new URL('command.cjs', import.meta.url)));
   await (exports as CommandLine).startCommandLine(keep);

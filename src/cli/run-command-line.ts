@@ -41,41 +41,39 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
   // Behind its work a run has no state any more that could be resumed.
   let isDone = false;
   let run: Parameters<NonNullable<Surroundings['onRun']>>[0] | undefined;
-  return start(
-    async (surroundings) =>
-      runCommandLine({
-        ...surroundings,
-        onRun: (begun) => (run = begun),
-        keepCode() {
-          isDone = true;
-          restoreCollections();
-          keepCode?.();
-        },
-      }),
-    (surroundings) => {
-      const log = loggerOf(surroundings);
-      return {
-        failed: (error) => log.failed(error),
-        forced({ exitCode, reason }) {
-          log.log(message('stopped_at_once', { is_done: isDone, state: run?.state ?? null }));
-          if (!run || isDone || log.isJson) return;
-          log.log(message('stopped_verdict', { input: run.list, exit_code: exitCode, reason }));
-        },
-        ...(log.isJson && {
-          warned: ({ name, message: text }) =>
-            log.log(message('process_warning', { name, message: text })),
-        }),
-      };
-    },
-  );
+  return start((surroundings) => {
+    const log = loggerOf(surroundings);
+    const begun = {
+      ...surroundings,
+      onRun: (found: typeof run) => (run = found),
+      keepCode() {
+        isDone = true;
+        restoreCollections();
+        keepCode?.();
+      },
+    };
+    return {
+      work: async () => runCommandLine(begun, log),
+      failed: (error) => log.failed(error),
+      forced({ exitCode, reason }) {
+        log.log(message('stopped_at_once', { is_done: isDone, state: run?.state ?? null }));
+        if (!run || isDone || log.isJson) return;
+        log.log(message('stopped_verdict', { input: run.list, exit_code: exitCode, reason }));
+      },
+      warned: ({ name, message: text }) =>
+        log.log(message('process_warning', { name, message: text })),
+    };
+  });
 }
 
-export async function runCommandLine(surroundings: Surroundings): Promise<number> {
+export async function runCommandLine(
+  surroundings: Surroundings,
+  log = loggerOf(surroundings),
+): Promise<number> {
   const { argv, stdout } = surroundings;
   const args = argv.slice(2);
   // For the life of the process: its last acts print, too.
   nameOptionsBy(flagNaming(commands));
-  const log = loggerOf(surroundings);
   return endWith(
     async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings, log)),
     (error) => log.failed(error),
@@ -182,7 +180,7 @@ async function settled(
 ): Promise<ParsedOptions> {
   const isConfigurable = definitions.some(({ name }) => name === configOption.name);
   const options = isConfigurable
-    ? await withConfig(given, [...definitions, envFileOption, jsonLogOption], cwd)
+    ? await withConfig(given, [...definitions, envFileOption, jsonLogOption], { cwd, log })
     : given;
   // The command line's own file is loaded by now.
   if (options !== given) await loadEnvFile(options, env, log);

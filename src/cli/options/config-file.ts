@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { isObject } from '../../platform/check-options.js';
 import { describeSystemError } from '../../platform/text/system-errors.js';
 import { ConfigurationError } from '../../index.js';
-import type { MessageLog, OptionDefinition, ParsedOptions } from '../command.js';
+import type { CommandInput, MessageLog, OptionDefinition, ParsedOptions } from '../command.js';
 import { message } from '../messages/catalogue.js';
 import { guess } from '../../platform/text/closest-name.js';
 import { path } from './option-types.js';
@@ -19,7 +19,7 @@ export const configOption = {
 export async function withConfig<Name extends string>(
   options: ParsedOptions<Name | 'config'>,
   definitions: readonly OptionDefinition<Name | 'config'>[],
-  cwd: string,
+  { cwd, log }: Pick<CommandInput, 'cwd' | 'log'>,
 ): Promise<ParsedOptions<Name | 'config'>> {
   const file = options.text(configOption.name);
   if (file === undefined) return options;
@@ -27,7 +27,10 @@ export async function withConfig<Name extends string>(
     .map(({ name }) => name)
     .filter((name) => name !== configOption.name);
   const values = new Map<string, readonly (string | true)[]>();
-  for (const [name, value] of Object.entries(await readConfig(file))) {
+  const config = await readConfig(file);
+  // Before the rest is checked: what is wrong with it belongs in the log, too.
+  if (config[jsonLogOption.name] === true) log.useJson();
+  for (const [name, value] of Object.entries(config)) {
     const definition = definitions.find((known) => known.name === name);
     if (!definition || name === configOption.name) {
       throw new ConfigurationError(

@@ -4,18 +4,17 @@ import type { Surroundings } from '../command.js';
 import { exitCodeOf, exitCodes, abortOnSignals, type Interruption } from './exit-code.js';
 import { outliveClosedPipes, print, printed } from '../terminal/print.js';
 
-interface ProcessListeners {
+interface ProcessWork {
+  /** @returns the exit code */
+  readonly work: () => Promise<number>;
   readonly failed: (error: unknown) => void;
   /** Called when a second signal ends the process at once. @default nothing */
   readonly forced?: (interruption: Interruption) => void;
-  /** @default Node prints it */
+  /** @default Node prints it, in lines of its own */
   readonly warned?: (warning: Error) => void;
 }
 
-export async function start(
-  work: (surroundings: Surroundings) => Promise<number>,
-  listenersOf: (surroundings: Surroundings) => ProcessListeners,
-): Promise<never> {
+export async function start(begin: (surroundings: Surroundings) => ProcessWork): Promise<never> {
   // If the event loop runs empty with a promise pending, the process ends with this code, not 0.
   process.exitCode = exitCodes.defect;
   outliveClosedPipes(process);
@@ -30,21 +29,19 @@ export async function start(
     stderr: process.stderr,
     clock: { now: () => performance.now(), wallNow: () => Date.now() },
     signals: process,
-    signal: abortOnSignals(process, (interruption) => listeners.forced?.(interruption)),
+    signal: abortOnSignals(process, (interruption) => forced?.(interruption)),
     lastAct: (act) => lastActs.push(act),
   };
-  const listeners = listenersOf(surroundings);
-  const { failed, warned } = listeners;
+  const { work, failed, forced, warned } = begin(surroundings);
   process.on('uncaughtException', (error) => {
     failed(error);
     process.exit(exitCodes.defect);
   });
-  // Node's own listener prints lines that are not JSON.
   if (warned) {
     process.removeAllListeners('warning');
     process.on('warning', warned);
   }
-  const exitCode = await work(surroundings);
+  const exitCode = await work();
   await printed(process);
   const lastCode = await endWith(async () => {
     for (const act of lastActs) await act();

@@ -41,6 +41,7 @@ export class Logger implements MessageLog {
   readonly #out: Writable;
   readonly #options: LoggerOptions;
   readonly #live: LiveLines | undefined;
+  #isJson: boolean;
   #latest = '';
   #latestMs: number;
   readonly #warnings: string[] = [];
@@ -52,6 +53,7 @@ export class Logger implements MessageLog {
     this.#out = out;
     this.#options = options;
     this.#live = live;
+    this.#isJson = options.isJson === true;
     this.#latestMs = options.clock.now();
   }
 
@@ -85,7 +87,12 @@ export class Logger implements MessageLog {
   }
 
   get isJson(): boolean {
-    return this.#options.isJson === true;
+    return this.#isJson;
+  }
+
+  /** From now on: a configuration is read when some messages may be written already. */
+  useJson(): void {
+    this.#isJson = true;
   }
 
   /** What people call those that were logged. */

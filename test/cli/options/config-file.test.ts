@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
 import { withConfig } from '../../../src/cli/options/config-file.js';
@@ -7,6 +8,8 @@ import { ConfigurationError } from '../../../src/index.js';
 import { errorText } from '../../../src/cli/messages/describe-error.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import type { ParsedOptions } from '../../../src/cli/command.js';
+import { Logger } from '../../../src/cli/terminal/logger.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { calledHere } from '../harness/called-here.js';
 import { verifyOptions, type VerifyOption } from '../../../src/cli/options/verify-options.js';
 import { runCommand } from '../harness/run-command.js';
@@ -27,7 +30,7 @@ async function read(
   return withConfig<VerifyOption>(
     parseCommandLine(verifyCommand, line, calledHere).options,
     verifyOptions,
-    '.',
+    { cwd: '.', log: new Logger(new PassThrough(), { clock: new TestClock() }) },
   );
 }
 

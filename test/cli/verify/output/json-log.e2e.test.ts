@@ -63,6 +63,28 @@ describe('--json-log', () => {
   });
 
   it.each([
+    ['a run', {}, 0, 'finished'],
+    ['a list that is not there', { email: ['none'] }, 2, 'error'],
+    ['a value that an option does not take', { limit: 'x' }, 2, 'error'],
+    ['an option that there is not', { nope: 1 }, 2, 'error'],
+    ['options that do not go together', { rejects: 'r.csv' }, 2, 'error'],
+    ['an environment file that others may read', { 'env-file': 'open.env' }, 2, 'open_env_file'],
+  ])('is wanted by a configuration: %s', async (_what, more, code, event) => {
+    await writeFile(join(folder, 'open.env'), 'SLUICE_API_KEY=key\n', { mode: 0o644 });
+    const config = {
+      'json-log': true,
+      email: ['email'],
+      country: 'US',
+      output: 'out.csv',
+      ...more,
+    };
+    await writeFile(join(folder, 'c.json'), JSON.stringify(config));
+    const ended = await eventsOf(['verify', 'list.csv', '--config', 'c.json'], {});
+    expect(ended.code).toBe(code);
+    expect(names(ended.events)).toContain(event);
+  });
+
+  it.each([
     ['no column named', ['verify', 'list.csv'], 2, 'command'],
     ['no such command', ['nope'], 2, 'error'],
     ['no such topic', ['help', 'nope'], 2, 'error'],
