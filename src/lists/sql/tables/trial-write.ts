@@ -21,6 +21,7 @@ import {
   withoutAdded,
 } from './apply-staged.js';
 import { notice, type Notice } from '../../../platform/text/notices.js';
+import { optionName } from '../../../platform/text/sentence.js';
 import type { SourceReading } from '../../rows/source.js';
 import { checkingRefuser, withRowOf, type DatabaseFailure } from '../database-failure.js';
 import type { TableAccess } from './table-access.js';
@@ -191,6 +192,7 @@ export async function trySamples(
         const fields = { table: access.into, options: leftOutBy };
         if (some.length > 0) columns.onNotice?.(notice('stale_rows', fields));
       }
+      await refuseForeignColumns(access, connection, tried, { ...columns, reading });
       const writing = await access.stage(connection, tried, opening, patienceMs);
       const exists = tried.mode === 'upsert' || tried.mode === 'update';
       const kinds = exists ? Math.max(...results.map((cells) => cells.length)) : 0;
@@ -221,6 +223,38 @@ export async function trySamples(
     }
     await connection.close();
   });
+}
+
+/**
+ * Refuses to write over columns that only have the names of added ones: a run has `verification` beside them, or
+ * has left its marker.
+ */
+async function refuseForeignColumns(
+  { dialect, name }: TableAccess,
+  connection: Connection,
+  { mode, target, marker, columns, positions, missing }: TablePlan,
+  { added, verified, reading }: ColumnsToValidate & { readonly reading: SourceReading },
+): Promise<void> {
+  if (mode !== 'upsert' && mode !== 'update') return;
+  const { quote } = dialect.statements;
+  let at = positions.length;
+  for (const [index, { length }] of added.entries()) {
+    const group = columns.slice(at, (at += length));
+    const existing = group.filter((column) => !missing.includes(column));
+    const verification = added[index]?.findIndex(({ field }) => field === 'verification') ?? -1;
+    const isOwn = group[verification] ? existing.includes(group[verification]) : marker;
+    const [first] = existing;
+    if (isOwn || !first) continue;
+    const filled = existing.map((column) => `${quote(column.name)} IS NOT NULL`).join(' OR ');
+    const some = await connection.query(`SELECT 1 FROM ${target} WHERE ${filled} LIMIT 1`);
+    if (some.length === 0) continue;
+    const column = reading.header[verified[index] ?? -1] ?? '';
+    const prefix = optionName('prefix', { [column]: `${column}_2` });
+    throw new ConfigurationError(
+      `${name} has values in its own ${existing.map((column) => JSON.stringify(column.name)).join(', ')}, which no run has written and this one would write over: give the new columns another name with ${prefix}`,
+      { code: 'column_exists', option: 'prefix', column: first.name },
+    );
+  }
 }
 
 function noticesOf(

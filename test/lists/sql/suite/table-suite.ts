@@ -211,6 +211,18 @@ export function describeTable({
       await ask(`ALTER TABLE ${table} ADD COLUMN email_valid VARCHAR(20)`);
       const verifying = await startVerifying();
       const source = place.source(`SELECT id, email FROM ${table} WHERE id < 5`);
+      // A person's own column of that name is not written over.
+      await ask(`UPDATE ${table} SET email_valid = 'asked' WHERE id = 3`);
+      for (const columns of [undefined, ['valid'] as const]) {
+        const over = verifying.run({
+          source,
+          sink: place.sink({ key: 'id' }),
+          email: ['email'],
+          ...(columns && { columns }),
+        });
+        await expect(over).rejects.toMatchObject({ code: 'column_exists', column: 'email_valid' });
+      }
+      await ask(`UPDATE ${table} SET email_valid = NULL`);
       // A row that is left out would keep the verdict of an earlier run.
       const sink = splitSink({ output: place.sink({ key: 'id' }), keep: { verdicts: ['valid'] } });
       const keeping = verifying.run({ source, sink, email: ['email'] });
