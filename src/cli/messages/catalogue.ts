@@ -938,13 +938,14 @@ export const catalogue = {
   }),
 
   error: error({
-    when: 'The command has failed: `code` is an [error code](../when-it-stops.md#error-codes), null for a defect and for a signal. `option` (the flag), `file`, `line`, `rows`, `column` and `fault` are those of the [error](library.md#errors), where it has them.',
+    when: 'The command has failed: `code` is an [error code](../when-it-stops.md#error-codes), null for a defect and for a signal. `option` and `differs` (the flags), `file`, `line`, `rows`, `column` and `fault` are those of the [error](library.md#errors), where it has them.',
     example: {
       code: orNull('input_unreadable'),
       exit_code: 6,
       message: 'cannot read list.csv: file or folder not found [input_unreadable]',
       cause: undefined as string | undefined,
       option: undefined as string | undefined,
+      differs: undefined as readonly string[] | undefined,
       file: undefined as string | undefined,
       line: undefined as number | undefined,
       rows: undefined as readonly number[] | undefined,

@@ -33,13 +33,21 @@ export function errorFields(error: unknown): FieldsOf<'error'> {
   };
 }
 
-type ErrorFields = Pick<FieldsOf<'error'>, 'option' | 'line' | keyof ErrorPlace>;
+type ErrorFields = Pick<FieldsOf<'error'>, 'option' | 'differs' | 'line' | keyof ErrorPlace>;
 
-/** What the error is about; an option by its name on the command line. */
+/** What the error is about; options by their names on the command line. */
 function placeOf(error: unknown): ErrorFields {
   const named = error instanceof SluiceError ? (error as Partial<ErrorFields>) : {};
-  const { option, file, line, rows, column, fault } = named;
-  return { option: option && optionField(option), file, line, rows, column, fault };
+  const { option, differs, file, line, rows, column, fault } = named;
+  return {
+    option: option && optionField(option),
+    differs: differs?.map((name) => optionField(name)),
+    file,
+    line,
+    rows,
+    column,
+    fault,
+  };
 }
 
 export function codeOf(error: unknown): string | null {

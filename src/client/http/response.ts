@@ -260,7 +260,7 @@ export function toApiError(answer: {
   readonly requestId?: string | undefined;
   readonly retryAfterMs: number | undefined;
 }): ApiError {
-  const { subject, status, serviceMessage } = answer;
+  const { subject, status, serviceMessage, creditType } = answer;
   const code = codeOfStatus(status, answer.operation);
   const sentence = `${subject}: the service answered ${`${status} ${STATUS_CODES[status] ?? ''}`.trim()}`;
   const words = isBare(status, serviceMessage) ? '' : `: ${serviceMessage}`;
@@ -273,6 +273,7 @@ export function toApiError(answer: {
     body: answer.body,
     requestId: answer.requestId,
     retryAfterMs: answer.retryAfterMs,
+    needs: code === 'payment_required' && creditType ? { type: creditType, credits: 1 } : undefined,
     retryable: status === 429 || (isServiceFailure(status) && answer.repeatable),
   });
 }

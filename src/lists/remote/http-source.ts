@@ -115,6 +115,7 @@ function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteObject {
     name,
     async request({ from, version }, signal) {
       let { url } = address;
+      let status: number | undefined;
       for (let hops = 0; hops <= mostRedirects; hops += 1) {
         const isOrigin = url.origin === address.url.origin;
         const answer = await request
@@ -140,9 +141,13 @@ function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteObject {
         answer.body.on('error', () => undefined);
         if (!redirects.has(answer.statusCode)) return toAnswer(name, answer);
         answer.body.destroy();
-        url = nextUrl(name, url, headerOf(answer, 'location'));
+        status = answer.statusCode;
+        url = nextUrl(name, url, answer);
       }
-      throw unreadable(name, `the server redirects more than ${mostRedirects} times`);
+      throw unreadable(name, `the server redirects more than ${mostRedirects} times`, {
+        status,
+        fault: 'repeated',
+      });
     },
   };
 }
@@ -157,7 +162,10 @@ function toAnswer(name: string, answer: Dispatcher.ResponseData): RemoteAnswer {
   const type = headerOf(answer, 'content-type') ?? '';
   if (/^(?:text\/html|application\/xhtml)/i.test(type)) {
     body.destroy();
-    throw unreadable(name, 'the server answers with a web page (a login page?), not with a list');
+    throw unreadable(name, 'the server answers with a web page (a login page?), not with a list', {
+      status,
+      fault: 'other_format',
+    });
   }
   const part = isPart ? parseContentRange(headerOf(answer, 'content-range')) : undefined;
   const length = headerOf(answer, 'content-length');
@@ -193,18 +201,24 @@ function refusal(name: string, answer: Dispatcher.ResponseData): Error {
       date: headerOf(answer, 'date'),
       wallNowMs: Date.now(),
     });
-    return new TransientError(`the server answers ${status}`, { retryAfterMs });
+    return new TransientError(`the server answers ${status}`, { status, retryAfterMs });
   }
-  if (status === 404 || status === 410) return unreadable(name, 'list not found');
+  if (status === 404 || status === 410)
+    return unreadable(name, 'list not found', { status, fault: 'missing' });
   if (status === 401 || status === 403) {
-    return unreadable(name, `the server wants other credentials, or none are enough (${status})`);
+    return unreadable(name, `the server wants other credentials, or none are enough (${status})`, {
+      status,
+      fault: 'right',
+    });
   }
-  return unreadable(name, `the server answers ${status}`);
+  return unreadable(name, `the server answers ${status}`, { status });
 }
 
-function nextUrl(name: string, url: URL, location: string | undefined): URL {
+function nextUrl(name: string, url: URL, answer: Dispatcher.ResponseData): URL {
+  const { statusCode: status } = answer;
+  const location = headerOf(answer, 'location');
   if (location === undefined || !URL.canParse(location, url.href)) {
-    throw unreadable(name, 'the server redirects to no address');
+    throw unreadable(name, 'the server redirects to no address', { status, fault: 'missing' });
   }
   const next = new URL(location, url);
   const isAsSafe =
@@ -214,7 +228,10 @@ function nextUrl(name: string, url: URL, location: string | undefined): URL {
     next.password = '';
     return next;
   }
-  throw unreadable(name, 'the server redirects to an address that is not https://');
+  throw unreadable(name, 'the server redirects to an address that is not https://', {
+    status,
+    fault: 'unsupported',
+  });
 }
 
 /** Untrusted certificates and unknown hosts do not pass. */
@@ -222,7 +239,8 @@ function refuseConnection(name: string, error: unknown): never {
   const code = systemErrorCode(error) ?? '';
   const why =
     words.get(code) ?? describeConnection(error) ?? (code === '' ? 'no connection' : code);
-  if (isHandshakeFailure(error) || code === 'ENOTFOUND') throw unreadable(name, why);
+  if (isHandshakeFailure(error)) throw unreadable(name, why);
+  if (code === 'ENOTFOUND') throw unreadable(name, why, { fault: 'missing' });
   throw new TransientError(why);
 }
 
@@ -238,9 +256,10 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
   return Array.isArray(value) ? value[0] : value;
 }
 
-function unreadable(name: string, why: string): InputError {
-  return new InputError(`cannot read ${name}: ${why}`, {
-    code: 'input_unreadable',
-    fault: 'missing',
-  });
+function unreadable(
+  name: string,
+  why: string,
+  named: Partial<Pick<InputError, 'status' | 'fault'>> = {},
+): InputError {
+  return new InputError(`cannot read ${name}: ${why}`, { code: 'input_unreadable', ...named });
 }

@@ -46,13 +46,20 @@ export interface RemoteObject {
 export class TransientError extends Error {
   /** The wait that the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** HTTP status of the answer, if there was one. */
+  readonly status: number | undefined;
 
   constructor(
     message: string,
-    options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+    options: {
+      readonly retryAfterMs?: number | undefined;
+      readonly status?: number | undefined;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
   }
 }
 
@@ -184,7 +191,7 @@ class RemoteReader implements ByteReader {
     if (this.#failures >= mostFailures) {
       throw new InputError(
         `cannot read ${this.#object.name}: ${trouble.message} (${this.#failures} attempts)`,
-        { code: 'input_unreadable', cause: trouble.cause },
+        { code: 'input_unreadable', status: trouble.status, cause: trouble.cause },
       );
     }
     const { name: input } = this.#object;

@@ -87,6 +87,7 @@ async function findMainPart(archive: Archive): Promise<string> {
   if (archive.has(target)) return target;
   throw archive.broken(
     'it is a zip archive without a workbook; unpack it, and give the file that is in it',
+    'other_format',
   );
 }
 

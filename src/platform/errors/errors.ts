@@ -30,6 +30,8 @@ export type ErrorFault =
   | 'open_to_others'
   | 'no_permissions'
   | 'no_locks'
+  | 'same_process'
+  | 'other_process'
   // with a table, or why it refuses rows
   | 'view'
   | 'not_unique'
@@ -114,6 +116,8 @@ export class InputError extends SluiceError implements ErrorPlace {
   declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the fault begins, from 1, if known. */
   declare readonly line: number | undefined;
+  /** HTTP status of the last answer, of a list on a web server or in a bucket that refused it. */
+  declare readonly status: number | undefined;
   declare readonly file: string | undefined;
   declare readonly column: string | undefined;
   declare readonly rows: readonly number[] | undefined;
@@ -124,13 +128,14 @@ export class InputError extends SluiceError implements ErrorPlace {
     options: ErrorPlace & {
       readonly code?: ErrorCodes['InputError'];
       readonly line?: number | undefined;
+      readonly status?: number | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
     const { code = 'input_malformed', cause } = options;
     // The next run reads the current list; every other code needs a person.
     super(message, { code, retryable: code === 'input_changed', cause });
-    setFields(this, { line: options.line, ...placeOf(options) });
+    setFields(this, { line: options.line, status: options.status, ...placeOf(options) });
   }
 }
 
@@ -263,6 +268,8 @@ export class StateError extends SluiceError implements ErrorPlace {
   declare readonly code: ErrorCodes['StateError'];
   /** The option to change, if it is one. */
   declare readonly option: string | undefined;
+  /** The options that differ from those of the run that is there; `source` is its list, too. */
+  declare readonly differs: readonly string[] | undefined;
   declare readonly file: string | undefined;
   declare readonly column: string | undefined;
   declare readonly rows: readonly number[] | undefined;
@@ -273,12 +280,14 @@ export class StateError extends SluiceError implements ErrorPlace {
     options: ErrorPlace & {
       readonly code: ErrorCodes['StateError'];
       readonly option?: string | undefined;
+      readonly differs?: readonly string[] | undefined;
       readonly cause?: unknown;
     },
   ) {
     // The other process will end; every other code needs a person.
     const retryable = options.code === 'state_locked';
     super(message, { code: options.code, retryable, cause: options.cause });
-    setFields(this, { option: options.option, ...placeOf(options) });
+    const { option, differs } = options;
+    setFields(this, { option, differs, ...placeOf(options) });
   }
 }

@@ -95,7 +95,7 @@ export class ApiError extends SluiceError {
   declare readonly serviceMessage: string | undefined;
   /** The wait that the service asked for, clamped, or the client's pause after a 429, in milliseconds; absent without one. */
   declare readonly retryAfterMs: number | undefined;
-  /** Credits of a batch whose launch was refused for them, before refunds; absent otherwise. */
+  /** Credits that a refused launch, before refunds, or unit verification needs; absent otherwise. */
   declare readonly needs: NeededCredits | undefined;
   /** The request's id in the logs of the service, or of a gateway before it, if given. */
   declare readonly requestId: string | undefined;

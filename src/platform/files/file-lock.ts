@@ -107,8 +107,13 @@ export function lockedError(
     canWait,
     does = 'is working in',
     option,
-    isHere = false,
-  }: Pick<LockTarget, 'name' | 'canWait' | 'does' | 'option'> & { readonly isHere?: boolean },
+    path,
+    isHere,
+  }: Pick<LockTarget, 'name' | 'canWait' | 'does' | 'option'> & {
+    readonly path?: string;
+    /** Whether this process holds it, where that is known. */
+    readonly isHere?: boolean;
+  },
   waitLockMs: number,
 ): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
@@ -120,10 +125,12 @@ export function lockedError(
     canWait === false || waitLockMs > 0
       ? ''
       : `; wait for it with ${optionName('waitLockMs')}${paidAgain}`;
-  const holder = isHere ? 'another run of this process' : 'another process';
+  const holder = isHere === true ? 'another run of this process' : 'another process';
   return new StateError(`${holder} ${does} ${name}${waited}${advice}`, {
     code: 'state_locked',
     option: advice && 'waitLockMs',
+    file: path,
+    ...(isHere !== undefined && { fault: isHere ? 'same_process' : 'other_process' }),
   });
 }
 

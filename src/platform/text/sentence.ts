@@ -27,9 +27,10 @@ export function optionName(name: string, value?: OptionValue): string {
   );
 }
 
-/** The same as a field, without marks. */
+/** The same as a field: the flag, where there is one, else the property. */
 export function optionField(name: string): string {
-  return currentNaming(name) ?? name;
+  const named = currentNaming(name);
+  return named?.startsWith('--') === true ? named : name;
 }
 
 function inCode(value: OptionValue): string {

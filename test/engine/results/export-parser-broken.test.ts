@@ -70,7 +70,7 @@ describe('an export that is not whole', () => {
       const bomb = Buffer.from(`{"details":${bracket.repeat(1_000_000)}`);
       await expect(readChunks([bomb])).rejects.toMatchObject({
         ...brokenExport,
-        message: expect.stringContaining('deeper than 64 levels') as string,
+        message: expect.stringMatching(/\b64\b/) as string,
       });
     },
   );

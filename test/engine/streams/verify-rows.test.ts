@@ -423,5 +423,5 @@ test('says of values that have no sure text what they are', async () => {
   const values: readonly Record<string, unknown>[] = rows;
   const out = await collect(verifyRows(values, { ...quick, client: new RecordService() }));
   expect(out.map((row) => row.email_reason)).toEqual(rows.map(() => 'invalid_encoding'));
-  expect(reasonWords['invalid_encoding']?.meaning).toContain('a Date, an object or an array');
+  expect(reasonWords['invalid_encoding']?.meaning).toMatch(/\bDate\b/);
 });

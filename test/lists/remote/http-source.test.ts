@@ -4,6 +4,7 @@ import { httpSource } from '../../../src/lists/remote/http-source.js';
 import { sourceChecks } from '../../../src/testing/index.js';
 import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../src/lists/rows/source.js';
+import type { ErrorFault } from '../../../src/platform/errors/errors.js';
 import { serveList, withWebServer, type ServedList } from './web-server.js';
 import { textsOf } from '../rows/read-rows.js';
 
@@ -112,9 +113,8 @@ describe('a list on a web server', () => {
     });
     await expect(read(httpSource(`${gone.origin}/list.csv`, { clock }))).rejects.toMatchObject({
       code: 'input_unreadable',
-      message: expect.stringMatching(
-        new RegExp(` ${gone.origin}/list.csv: .*\\b503\\b.*\\b6\\b`),
-      ) as string,
+      status: 503,
+      message: expect.stringContaining(`${gone.origin}/list.csv`) as string,
     });
     expect(gone.requests).toHaveLength(6);
   });
@@ -128,7 +128,11 @@ describe('a list on a web server', () => {
       wanted: () => [],
     });
     await expect(opening).rejects.toMatchObject({ code: 'input_unreadable' });
-    const fields = { input: `${web.origin}/list.csv`, why: 'the server answers 503', attempts: 3 };
+    const fields = {
+      input: `${web.origin}/list.csv`,
+      why: expect.stringContaining('503') as string,
+      attempts: 3,
+    };
     expect(reported).toMatchObject([
       { code: 'input_waiting', fields: { ...fields, attempt: 2 } },
       { code: 'input_waiting', fields: { ...fields, attempt: 3 } },
@@ -224,24 +228,22 @@ describe('addresses and answers', () => {
     expect(() => httpSource(5 as never)).toThrow(refused);
   });
 
-  it.each<[number, Record<string, string>, string]>([
-    [404, {}, 'list not found'],
-    [403, {}, 'credentials'],
-    [418, {}, 'the server answers 418'],
-    [200, { 'content-type': 'text/html; charset=utf-8' }, 'a web page (a login page?)'],
-    [302, { location: 'ftp://lists.example.com/' }, 'an address that is not https://'],
-    [302, { location: 'http://lists.example.com/' }, 'an address that is not https://'],
-    [302, { location: '/list.csv' }, 'redirects more than 5 times'],
-    [302, {}, 'redirects to no address'],
-  ])('says what is wrong with an answer: %i %j', async (status, headers, message) => {
+  it.each<[number, Record<string, string>, ErrorFault | undefined]>([
+    [404, {}, 'missing'],
+    [403, {}, 'right'],
+    [418, {}, undefined],
+    [200, { 'content-type': 'text/html; charset=utf-8' }, 'other_format'],
+    [302, { location: 'ftp://lists.example.com/' }, 'unsupported'],
+    [302, { location: 'http://lists.example.com/' }, 'unsupported'],
+    [302, { location: '/list.csv' }, 'repeated'],
+    [302, {}, 'missing'],
+  ])('says what is wrong with an answer: %i %j', async (status, headers, fault) => {
     const { origin } = await withWebServer((_, response) =>
       response.writeHead(status, headers).end('x'),
     );
-    const trouble = expect.objectContaining({
-      code: 'input_unreadable',
-      message: expect.stringContaining(message),
-    });
-    await expect(read(httpSource(`${origin}/list.csv`))).rejects.toEqual(trouble);
+    const reading = read(httpSource(`${origin}/list.csv`));
+    const named = { code: 'input_unreadable', status, ...(fault && { fault }) };
+    await expect(reading).rejects.toMatchObject(named);
   });
 
   it('sends a password to its own server only, and names neither it nor the query', async () => {

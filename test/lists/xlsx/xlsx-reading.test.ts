@@ -270,9 +270,8 @@ describe('the parts of a workbook', () => {
 describe('a zip archive without a workbook', () => {
   it('is reported to be one to unpack', async () => {
     await writeFile(at('list.csv.zip'), await zipOf([['list.csv', 'mail\na@x.example\n']]));
-    await expect(fileSource(at('list.csv.zip')).open({ wanted: () => [] })).rejects.toThrow(
-      'it is a zip archive without a workbook; unpack it',
-    );
+    const opening = fileSource(at('list.csv.zip')).open({ wanted: () => [] });
+    await expect(opening).rejects.toMatchObject({ code: 'input_malformed', fault: 'other_format' });
   });
 });
 

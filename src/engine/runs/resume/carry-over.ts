@@ -14,7 +14,7 @@ import { RunDriver } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import type { PlannedInput } from '../planning/plan-input.js';
-import { takesUp } from './compare-run.js';
+import { type Differences, takesUp } from './compare-run.js';
 import { judgeUse, refusalOf, refuseChange } from './changed-input.js';
 import { Reconciliation } from './reconcile.js';
 
@@ -29,8 +29,8 @@ interface CarryOverOptions extends SettleOptions {
   readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
   /** Tonight's list, hashed under that run's seed. */
   readonly tonight: PlannedInput;
-  /** The change, as text; `undefined` where only failed addresses are sent again. */
-  readonly change: string | undefined;
+  /** `undefined` where only failed addresses are sent again. */
+  readonly change: Differences | undefined;
   /** Called once nothing refuses a changed list any more. */
   readonly onJudged: () => void;
   readonly onDecided: () => Promise<void>;
@@ -163,7 +163,7 @@ async function settle(
 
 async function decide(
   options: CarryOverOptions,
-  change: string,
+  change: Differences,
   driven: readonly DrivenBatch[],
 ): Promise<void> {
   const { run, store, state } = options;

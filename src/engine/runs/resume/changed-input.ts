@@ -11,6 +11,7 @@ import { entryOf } from '../../stores/run-state.js';
 import type { ComparedRun } from '../options/run-options.js';
 import { readRecalled } from '../planning/recalled-results.js';
 import type { CarriedRun } from '../reporting/run-progress.js';
+import type { Differences } from './compare-run.js';
 import { uuidsOf } from './earlier-results.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
@@ -19,7 +20,7 @@ interface ChangedRun {
   readonly run: ComparedRun;
   readonly store: DirectoryState;
   readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
-  readonly change: string;
+  readonly change: Differences;
 }
 
 /** @throws StateError `state_mismatch` where a changed list ends the run */
@@ -60,7 +61,7 @@ export async function judgeUse(
   }
   const isAuto = (run.onChange ?? 'auto') === 'auto';
   return {
-    carried: { startedAt: state.run.startedAt, change, ...use },
+    carried: { startedAt: state.run.startedAt, change: change.text, ...use },
     isLossAsked: isAuto && !isForced && !run.history && used < paid,
   };
 }
@@ -80,8 +81,8 @@ export function refusalOf(
     `start over with ${optionName('fresh')}, which pays for everything again`,
   ];
   return new StateError(
-    `${run.source.name}: the unfinished run of ${startText(state.run.startedAt, new Date())} differs (${change}): ${why}. Nothing was sent. Ways on: ${ways.join('; ')}`,
-    { code: 'state_mismatch', option: 'onChange' },
+    `${run.source.name}: the unfinished run of ${startText(state.run.startedAt, new Date())} differs (${change.text}): ${why}. Nothing was sent. Ways on: ${ways.join('; ')}`,
+    { code: 'state_mismatch', option: 'onChange', differs: change.options },
   );
 }
 

@@ -68,35 +68,67 @@ export function withRetriableExports<Run extends ComparedRun>(run: Run, state: R
 /** These are compared by their results: names may differ between machines. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
 
+/** What two runs differ in. */
+export interface Differences {
+  /** Options by their names in a program; `source` for the list, too. */
+  readonly options: readonly string[];
+  /** The same in words. */
+  readonly text: string;
+}
+
+interface Difference {
+  readonly option: string;
+  readonly text: string;
+}
+
+function together(differences: readonly Difference[]): Differences | undefined {
+  if (differences.length === 0) return undefined;
+  return {
+    options: differences.map(({ option }) => option),
+    // One command line option may cover two settings.
+    text: [...new Set(differences.map(({ text }) => text))].join(', '),
+  };
+}
+
 export function differingSettings(
   state: RunEntry,
   given: RunEntry['decides'],
   service: string | undefined,
-): readonly string[] {
-  const options = settingsThatDiffer(state.decides, given);
-  if (state.service === service) return options;
+): Differences | undefined {
+  return together(serviceAndSettings(state, given, service));
+}
+
+function serviceAndSettings(
+  state: RunEntry,
+  given: RunEntry['decides'],
+  service: string | undefined,
+): readonly Difference[] {
+  const settings = settingsThatDiffer(state.decides, given);
+  if (state.service === service) return settings;
   const now = service === undefined || service === 'local' ? 'no service' : service;
-  return [`${optionName('baseUrl')} (${state.service} when it began, ${now} now)`, ...options];
+  const text = `${optionName('baseUrl')} (${state.service} when it began, ${now} now)`;
+  return [{ option: 'baseUrl', text }, ...settings];
 }
 
 function settingsThatDiffer(
   before: RunEntry['decides'],
   now: RunEntry['decides'],
-): readonly string[] {
+): readonly Difference[] {
   const [then, given] = [before, now].map(
     (decides) => (decides['settings'] ?? {}) as RunEntry['decides'],
   );
-  const names = differingNames(then ?? {}, given ?? {});
-  // One command line option may cover two of them.
-  return [...new Set(names.map((name) => optionName(`settings.${name}`)))];
+  return differingNames(then ?? {}, given ?? {}).map((name) => {
+    const option = `settings.${name}`;
+    return { option, text: optionName(option) };
+  });
 }
 
 /** Refuses another service or other parameters once something was sent: paid results exist only there. */
-export function refuseOthers(differing: readonly string[]): void {
-  if (differing.length === 0) return;
+export function refuseOthers(differing: Differences | undefined): void {
+  if (differing === undefined) return;
   throw new StateError(
-    `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_mismatch' },
+    `the unfinished run in the state directory was sent with other options; these differ: ${differing.text}. Nothing was sent now. Give the same again to go on, or start over with ${optionName('fresh')}, which pays again`,
+    { code: 'state_mismatch', differs: differing.options },
   );
 }
 
@@ -180,15 +212,15 @@ export async function accountOf(
   );
 }
 
-/** Which options differ that every process of a run must be given alike. @returns `undefined` where none do */
+/** Which options differ that every process of a run must be given alike. */
 export function differingShared(
   state: RunEntry,
   given: Decisions & { readonly service: string },
-): string | undefined {
+): Differences | undefined {
   const [before, now] = [allOf(state), allOf(given)];
   const options = differingOptions(before, now).filter((name) => !comparedItself.has(name));
-  const settings = differingSettings(state, given.decides, given.service);
-  return [...settings, ...shownOptions(options, before, now)].join(', ') || undefined;
+  const settings = serviceAndSettings(state, given.decides, given.service);
+  return together([...settings, ...shownOptions(options, before, now)]);
 }
 
 /** Whether two runs of the same rows write the same output. */
@@ -201,7 +233,7 @@ export function isSameRun(state: RunEntry, given: Decisions, service: string): b
 }
 
 /**
- * What has changed since a run read its list, as text. A file's name and the choice of output are no change.
+ * What has changed since a run read its list. A file's name and the choice of output are no change.
  *
  * @returns `undefined` when the rows make the same batches
  */
@@ -209,27 +241,30 @@ export function findChange(
   state: { readonly run: RunEntry; readonly plan: PlanEntry },
   decides: RunEntry['decides'],
   plan: PlanEntry,
-): string | undefined {
+): Differences | undefined {
   // The header's position may be given by now, or detected.
   const [before, now] = [state.plan, plan].map((each) => asJson({ ...each, headers: undefined }));
   if (isDeepStrictEqual(before, now)) return undefined;
   const differing = differingOptions(state.run.decides, decides).filter((name) => name !== 'input');
   const options = shownOptions(differing, state.run.decides, decides);
-  if (options.length > 0) return options.join(', ');
-  if (state.plan.rows !== plan.rows) {
-    return `the list has ${counted(plan.rows, 'row')} now and had ${grouped(state.plan.rows)}`;
+  return together(options) ?? { options: ['source'], text: changeOfList(state.plan, plan) };
+}
+
+function changeOfList(before: PlanEntry, now: PlanEntry): string {
+  if (before.rows !== now.rows) {
+    return `the list has ${counted(now.rows, 'row')} now and had ${grouped(before.rows)}`;
   }
-  const isHeader = !isDeepStrictEqual(state.plan.headers, plan.headers);
+  const isHeader = !isDeepStrictEqual(before.headers, now.headers);
   return isHeader
-    ? `the list's header is in line ${headerLine(plan)} now and was in line ${headerLine(state.plan)}`
+    ? `the list's header is in line ${headerLine(now)} now and was in line ${headerLine(before)}`
     : "the list's content";
 }
 
-/** Options of a finished run that differ in the call for its report; `undefined` without a difference. */
-export function othersThanFinished(state: Decisions, given: Decisions): string | undefined {
+/** Options of a finished run that differ in the call for its report. */
+export function othersThanFinished(state: Decisions, given: Decisions): Differences | undefined {
   const [before, now] = [allOf(state), allOf(given)];
   const options = shownOptions(differingOptions(before, now), before, now);
-  return [...settingsThatDiffer(before, now), ...options].join(', ') || undefined;
+  return together([...settingsThatDiffer(before, now), ...options]);
 }
 
 function allOf({ decides, writes }: Decisions): RunEntry['decides'] {
@@ -241,12 +276,13 @@ function shownOptions(
   names: readonly string[],
   before: RunEntry['decides'],
   now: RunEntry['decides'],
-): readonly string[] {
+): readonly Difference[] {
   return names
     .filter((name) => name !== 'settings')
     .map((name) => {
       const [then, given] = [before[name], now[name]].map(shownValue);
-      return `${shownName(name)} (${then} when it began, ${given} now)`;
+      const option = propertyOf(name);
+      return { option, text: `${optionName(option)} (${then} when it began, ${given} now)` };
     });
 }
 
@@ -268,10 +304,10 @@ function valueText(value: unknown): string {
 }
 
 /** The journal uses hyphens, and names the sink as the command line does. */
-function shownName(inJournal: string): string {
-  if (inJournal === 'output') return optionName('sink');
-  if (inJournal === 'input') return optionName('source');
-  return optionName(inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+function propertyOf(inJournal: string): string {
+  if (inJournal === 'output') return 'sink';
+  if (inJournal === 'input') return 'source';
+  return inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function differingOptions(

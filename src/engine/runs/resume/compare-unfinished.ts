@@ -18,6 +18,7 @@ import { openRecall, type OpenRecall } from '../planning/recalled-results.js';
 import { judgeUse, refuseChange } from './changed-input.js';
 import {
   accountOf,
+  type Differences,
   differingSettings,
   findChange,
   isOver,
@@ -202,7 +203,7 @@ export class UnfinishedComparison {
     return addresses;
   }
 
-  async #judgeChange(state: PlannedRun, change: string, plan: Plan): Promise<Judged> {
+  async #judgeChange(state: PlannedRun, change: Differences, plan: Plan): Promise<Judged> {
     const stored = this.#stored;
     const run = this.#options;
     refuseChange({ run, state, change });
@@ -218,7 +219,7 @@ export class UnfinishedComparison {
     const { paidAddresses, usedAddresses } = carried;
     return {
       action: 'carry',
-      why: change,
+      why: change.text,
       paid_addresses: paidAddresses,
       used_addresses: usedAddresses,
     };

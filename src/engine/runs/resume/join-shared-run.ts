@@ -156,7 +156,8 @@ export class SharedRun implements RunLocation {
     const differing = store.state.run && othersThanFinished(store.state.run, decisionsOf(run));
     if (differing === undefined) return;
     throw mismatch(
-      `${name} has finished with another list or other options; these differ: ${differing}. Give the new run a name of its own`,
+      `${name} has finished with another list or other options; these differ: ${differing.text}. Give the new run a name of its own`,
+      { differs: differing.options },
     );
   }
 
@@ -383,18 +384,21 @@ export class SharedRun implements RunLocation {
     const differing = differingShared(begun, given);
     if (differing !== undefined) {
       throw mismatch(
-        `${name} was begun with other options; these differ: ${differing}. Give all processes the same, or another name to another run`,
+        `${name} was begun with other options; these differ: ${differing.text}. Give all processes the same, or another name to another run`,
+        { differs: differing.options },
       );
     }
     const account = await isOfAccount(client, begun, store.state, run.signal);
     if (account === 'unknown') {
       throw mismatch(
         `${name} was begun with another key, and has nothing on the service yet that shows whether both are of one account: give all processes the same key, or abandon the run first (sluice abandon, or abandonRun()), or give another name (${optionName('run')})`,
+        { option: 'apiKey' },
       );
     }
     if (account === 'other') {
       throw mismatch(
         `${name} was begun with the key of another account: give all processes a key of the same account`,
+        { option: 'apiKey' },
       );
     }
   }
@@ -404,7 +408,8 @@ export class SharedRun implements RunLocation {
     const change = findChange(begun, decisionsOf(run).decides, entry);
     if (change === undefined) return;
     throw mismatch(
-      `${run.source.name} is not the list that ${name} was begun with: ${change}. All processes read the same list; another list is another run, under another name`,
+      `${run.source.name} is not the list that ${name} was begun with: ${change.text}. All processes read the same list; another list is another run, under another name`,
+      { differs: change.options },
     );
   }
 }
@@ -412,9 +417,13 @@ export class SharedRun implements RunLocation {
 /** Processes of one minor version can share a run. */
 const runningVersion = version.split('.').slice(0, 2).join('.');
 
-function mismatch(message: string): StateError {
+function mismatch(
+  message: string,
+  named: { readonly option?: string; readonly differs?: readonly string[] } = {},
+): StateError {
   return new StateError(`${message}. Nothing was sent by this process`, {
     code: 'state_mismatch',
     option: 'run',
+    ...named,
   });
 }

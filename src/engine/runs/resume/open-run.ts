@@ -25,6 +25,7 @@ import { hasSent, resultsToFetch } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
 import {
   checkAccount,
+  type Differences,
   differingSettings,
   findChange,
   hasSameOutput,
@@ -49,7 +50,7 @@ import { optionName } from '../../../platform/text/sentence.js';
 
 interface Compared {
   readonly plannedInput: PlannedInput;
-  readonly change: string | undefined;
+  readonly change: Differences | undefined;
 }
 
 /** A run of one process: the one in the state directory, or another that replaces it because the list has changed. */
@@ -106,7 +107,7 @@ export class DirectoryRun implements RunLocation {
     const { client, serviceName } = this.run;
     // A service that is not connected yet counts as the run's own.
     const connected = typeof client === 'function' ? state.run?.service : client.baseUrl;
-    if (!isPlanned(state) || this.#differing(state.run, serviceName ?? connected).length > 0) {
+    if (!isPlanned(state) || this.#differing(state.run, serviceName ?? connected)) {
       return undefined;
     }
     const { change } = await this.#compare(state);
@@ -134,7 +135,7 @@ export class DirectoryRun implements RunLocation {
     const service = serviceOf(client, this.run);
     checkHistoryService(history, service);
     if (history) await collectLeft(history, client, this.run);
-    const differing = state.run ? this.#differing(state.run, service) : [];
+    const differing = state.run && this.#differing(state.run, service);
     // Reported once nothing refuses the list any more: a refusal is read first.
     const goingOn: (() => void)[] = [];
     const reportOnce = (): void => goingOn.pop()?.();
@@ -150,7 +151,7 @@ export class DirectoryRun implements RunLocation {
       });
     }
     const takesUp = takesUpEarlier(state, this.run);
-    if (isPlanned(state) && differing.length === 0) {
+    if (isPlanned(state) && differing === undefined) {
       const { plannedInput, change } = await this.#compare(state);
       if (change === undefined && !takesUp && !(await this.#isPlannedAnew(client, plannedInput))) {
         reportOnce();
@@ -268,7 +269,7 @@ export class DirectoryRun implements RunLocation {
     return decisionsOf(this.run);
   }
 
-  #differing(run: RunEntry, service: string | undefined): readonly string[] {
+  #differing(run: RunEntry, service: string | undefined): Differences | undefined {
     return differingSettings(run, this.#decisions.decides, service);
   }
 

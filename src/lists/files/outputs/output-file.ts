@@ -1,6 +1,8 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { OutputError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import { systemErrorCode } from '../../../platform/text/system-errors.js';
 import {
@@ -38,11 +40,20 @@ export async function createOutputFile(
 ): Promise<ByteOutput> {
   const { mode, noMoreOpenThan, files = fileSystem } = options;
   const target = await checkOutputPath(path, files);
-  const fail = refuseWriting(path);
+  const refuse = refuseWriting(path);
+  const fail = (error: unknown): never => {
+    if (isSluiceError(error)) throw error;
+    return refuse(error);
+  };
   const output = await (
     target.kind === 'direct'
       ? openDirectly(target, files)
-      : createReplacement(target, { mode: mode ?? target.existing?.mode, noMoreOpenThan, files })
+      : createReplacement(target, {
+          path,
+          mode: mode ?? target.existing?.mode,
+          noMoreOpenThan,
+          files,
+        })
   ).catch(fail);
   return {
     givesBack: output.givesBack ?? false,
@@ -94,13 +105,15 @@ async function openDirectly({ realPath }: OutputTarget, files: OutputFiles): Pro
 }
 
 interface ReplacementOptions {
+  /** Its name in messages. */
+  readonly path: string;
   /** Its permissions; `undefined` for the process's default. */
   readonly mode: number | undefined;
   readonly noMoreOpenThan: FilePermissions | undefined;
   readonly files: OutputFiles;
 }
 
-/** A file written beside its target that then replaces it. Errors are the system's. */
+/** A file written beside its target that then replaces it. Errors are the system's, but for another process. */
 async function createReplacement(
   target: OutputTarget,
   options: ReplacementOptions,
@@ -111,7 +124,7 @@ async function createReplacement(
   await files.rm(path, { force: true });
   // While it is written it must not be readable to more than the complete file.
   const handle = await files.open(path, 'wx', 0o600).catch((error: unknown) => {
-    throw systemErrorCode(error) === 'EEXIST' ? writtenByAnother() : error;
+    throw systemErrorCode(error) === 'EEXIST' ? writtenByAnother(options.path) : error;
   });
   const created = await handle.stat().catch(async (error: unknown) => {
     await handle.close().catch(ignore);
@@ -146,7 +159,7 @@ async function createReplacement(
         }
         await putInPlace(files, handle, { from: path, to: target.realPath }, async () => {
           await handle.close();
-          if (!(await isUnchanged())) throw writtenByAnother();
+          if (!(await isUnchanged())) throw writtenByAnother(options.path);
         });
       } catch (error) {
         await abort();
@@ -159,8 +172,11 @@ async function createReplacement(
   };
 }
 
-function writtenByAnother(): Error {
-  return new Error('another process writes it at the same time');
+function writtenByAnother(path: string): OutputError {
+  return new OutputError(`cannot write ${path}: another process writes it at the same time`, {
+    file: path,
+    fault: 'other_process',
+  });
 }
 
 /** The process's default mode. Only a file shows it: reading the umask changes it for a moment, for all threads. */

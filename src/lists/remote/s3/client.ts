@@ -167,6 +167,7 @@ export function refuseReading(name: string): (error: unknown) => never {
     refuseSettings(error);
     throw new InputError(`cannot read ${name}: ${reasonOf(error)}`, {
       code: 'input_unreadable',
+      status: statusOf(error),
       fault: faultOf(error),
     });
   };

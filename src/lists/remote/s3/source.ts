@@ -114,7 +114,9 @@ function s3Object(address: S3Address, options: S3Options): RemoteObject {
         signal.throwIfAborted();
         // An object that became shorter has other content.
         if (statusOf(error) === 416) throw changedError(name);
-        if (isTransient(error)) throw new TransientError(reasonOf(error));
+        if (isTransient(error)) {
+          throw new TransientError(reasonOf(error), { status: statusOf(error) });
+        }
         return refuseReading(name)(error);
       });
       const { ETag: etag, ContentLength: length, ContentRange: range } = answer;

@@ -121,7 +121,7 @@ describe('sluice verify with a store and an input that is read once', () => {
 
     run = newName();
     const refused = [
-      [verifying('-'), 'the input'],
+      [verifying('-'), 'source'],
       [reading(odd(), '--copy-limit', '1KB'), '--copy-limit'],
       [reading(odd(), '--copy-limit', 'none'), '--copy-limit'],
       [
