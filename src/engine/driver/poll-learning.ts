@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { pollWaitMs } from '../../platform/waiting/clock.js';
+import { boundedWaitMs } from '../../platform/waiting/clock.js';
 
 /**
  * First look at an unknown service: a constant, plus a share that grows with the root of the addresses. A
@@ -7,25 +7,26 @@ import { pollWaitMs } from '../../platform/waiting/clock.js';
  */
 const guessMs = 28;
 const guessMsPerRoot: Readonly<Record<VerificationType, number>> = { email: 0.8, phone: 3 };
-/** An earlier look must be able to save this many intervals in all: it may cost one, and holds a place. */
-const worthTrying = 1.5;
+/** While nothing is known, batches look in turn: that much of the interval apart, or of the time so far. */
+const apartOfInterval = 0.5;
+const apart = 0.1;
 /** The latest batches tell how long others take: services become slower and faster. */
 const remembered = 8;
-/** What a poll too soon costs beside the wait after it, as a share of the batch's time: it is a request. */
-const pollCost = 0.01;
+/** A look waits for one more of the latest batches if it keeps the quicker ones for less of an interval, together. */
+const mostInVain = 0.5;
 /**
  * Batches vary: a look comes later than a time that was enough, by a share of the interval that a premature look
  * costs, and at most by half of that time.
  */
 const slack = 0.03;
 const mostSlack = 0.5;
+/** An earlier look must be able to save this many intervals in all: it may cost one, and holds a place. */
+const worthTrying = 1.5;
+const triedShare = 0.25;
 /** After this many batches a shorter wait is tried: the service may have become faster. */
 const settledEnough = 40;
-/** Distance of looks at an unknown service: a share of the interval, or of the time so far. */
-const apartOfInterval = 0.5;
-const apart = 0.1;
-/** A batch does not wait longer for others: they may be stuck. */
-const longestTurnMs = 30_000;
+/** Longest time without a look, whatever is known from others, unless the interval is longer. */
+const longestUnseenMs = 300_000;
 
 export interface TimedBatch {
   readonly type: VerificationType;
@@ -33,8 +34,8 @@ export interface TimedBatch {
 }
 
 /**
- * Learns how long the service takes, so that the first look at a batch comes when it is likely through: not
- * long after, and not too soon, which costs a poll and the wait after it.
+ * Learns how long the service takes, so that the first look at a batch comes when those before were through.
+ * A batch that takes longer is looked at again after growing waits.
  */
 export class PollEstimator {
   readonly #paces = new Map<string, Map<number, SizePace>>();
@@ -58,7 +59,7 @@ export class PollEstimator {
     if (!pace) sizes.set(size, (pace = new SizePace(this.#intervalMs, nearestOf(sizes, size))));
     pace.begun += 1;
     const guess = Math.round(guessMs + guessMsPerRoot[type] * Math.sqrt(addresses));
-    return new StageTiming(pace, guess, this.#remaining);
+    return new StageTiming(pace, Math.min(guess, this.#intervalMs), this.#remaining);
   }
 }
 
@@ -79,7 +80,7 @@ class SizePace {
   begun = 0;
   /** The longest time after which a batch was looked at. */
   lookedMs = 0;
-  /** The first look that costs least; `undefined` until a batch was seen to leave the stage. */
+  /** The time of the first look; `undefined` until a batch was seen to leave the stage. */
   firstMs: number | undefined;
   /** The batch that risks a premature look. */
   probing: StageTiming | undefined;
@@ -90,39 +91,6 @@ class SizePace {
   constructor(intervalMs: number, nearest: SizePace | undefined) {
     this.intervalMs = intervalMs;
     this.nearest = nearest;
-  }
-
-  /** When the next poll shows something new, while nothing is known: the first batch looks, the others follow it. */
-  nextMs(guessMs: number): number {
-    const { lookedMs, intervalMs } = this;
-    if (lookedMs === 0) return Math.min(guessMs, intervalMs);
-    const next = lookedMs + Math.max(apartOfInterval * intervalMs, apart * lookedMs);
-    return Math.min(next, Math.max(longestTurnMs, intervalMs));
-  }
-
-  /**
-   * The look that costs least for a batch like the latest: what it waits in vain, and the polls before.
-   *
-   * @param lookedMs it is still in the stage then
-   * @returns `undefined` where none stayed longer
-   */
-  bestMs(lookedMs: number): number | undefined {
-    const { intervalMs } = this;
-    const stays = this.#stays.filter(({ byMs }) => byMs > lookedMs);
-    // Each may have been through in the middle of what was seen of it, or at its end.
-    const throughMs = stays.flatMap(({ afterMs, byMs }) => [
-      (Math.max(afterMs, lookedMs) + byMs) / 2,
-      byMs,
-    ]);
-    const earliestMs = lookedMs === 0 ? 0 : lookedMs + intervalMs;
-    let bestMs: number | undefined;
-    let least = Infinity;
-    for (const ms of throughMs) {
-      const atMs = Math.max(withSlack(ms, intervalMs), earliestMs);
-      const cost = costOf(atMs, throughMs, intervalMs, least);
-      if (cost < least) [bestMs, least] = [atMs, cost];
-    }
-    return bestMs;
   }
 
   /** The latest known time before this one at which a batch was still in the stage. */
@@ -149,7 +117,7 @@ class SizePace {
     const stays = this.#stays.map((known) => (isWithin(seen, known) ? seen : known));
     stays.push(stays.findLast((known) => isWithin(known, seen)) ?? seen);
     this.#stays = stays.slice(-remembered);
-    this.firstMs = this.bestMs(0);
+    this.firstMs = firstLookMs(this.#stays, this.intervalMs);
     this.#settled = missedMs === 0 ? this.#settled + 1 : 0;
     if (this.#settled >= settledEnough) {
       this.#settled = 0;
@@ -177,33 +145,42 @@ export class StageTiming {
   }
 
   /**
-   * The wait before the first look, in milliseconds. One batch at a time risks a premature look: earlier each
-   * time it is found through, and not at all where that saves less than the interval that it may cost.
+   * When to look next, in milliseconds after the batch entered the stage, as far as is known now; the interval
+   * between two looks is the caller's.
+   *
+   * @param random a number from 0 to below 1, the same for each call within a wait
    */
-  firstWaitMs(): number {
-    const { firstMs, nearest, begun, probing, intervalMs } = this.#pace;
-    if (firstMs === undefined) return nearest?.firstMs ?? this.nextMs();
-    const tooSoonMs = this.#pace.missBefore(firstMs);
-    const spanMs = firstMs - tooSoonMs;
+  nextMs(random: number): number {
+    const { firstMs, nearest, intervalMs } = this.#pace;
+    const longest = this.#lookedMs + Math.max(longestUnseenMs, intervalMs);
+    if (this.#lookedMs === 0) {
+      const ms = firstMs === undefined ? nearest?.firstMs : this.#triedMs(firstMs);
+      return Math.min(ms ?? this.#turnMs(), longest);
+    }
+    if (firstMs !== undefined && firstMs > this.#lookedMs) return Math.min(firstMs, longest);
+    const grown = Math.max(intervalMs, apart * this.#lookedMs);
+    const ms = this.#lookedMs + boundedWaitMs(grown, { intervalMs, random: () => random });
+    return firstMs === undefined ? Math.max(ms, this.#turnMs()) : ms;
+  }
+
+  /** When a look shows something new, while nothing is known: the first batch looks, the others follow it. */
+  #turnMs(): number {
+    const { lookedMs, intervalMs } = this.#pace;
+    if (lookedMs === 0) return this.#guessMs;
+    const ms = lookedMs + Math.max(apartOfInterval * intervalMs, apart * lookedMs);
+    // A batch does not wait longer for others: they may be stuck.
+    return boundedWaitMs(ms, { intervalMs, random: () => 0 });
+  }
+
+  /** One batch at a time risks a premature look, where that may save more than the interval that it may cost. */
+  #triedMs(firstMs: number): number {
+    const { begun, probing, intervalMs } = this.#pace;
+    const unknownMs = firstMs - this.#pace.missBefore(firstMs);
     const served = Math.min(begun, this.#remaining());
-    const worth = (served * spanMs) / (worthTrying * intervalMs);
-    if (worth <= 1 || (probing && probing !== this)) return firstMs;
+    const isWorth = served * unknownMs > worthTrying * intervalMs;
+    if (!isWorth || (probing && probing !== this)) return firstMs;
     this.#pace.probing = this;
-    return tooSoonMs + (spanMs * (1 + 1 / worth)) / 2;
-  }
-
-  /** While nothing is known, when a poll shows something new. */
-  nextMs(): number {
-    return this.#pace.nextMs(this.#guessMs);
-  }
-
-  get isKnown(): boolean {
-    return this.#pace.firstMs !== undefined;
-  }
-
-  /** The next look at a batch that was still in the stage then; `undefined` where none stayed longer. */
-  laterMs(lookedMs: number): number | undefined {
-    return this.#pace.bestMs(lookedMs);
+    return firstMs - triedShare * unknownMs;
   }
 
   /** Calls a listener whenever another batch shows something new. @returns stops it */
@@ -244,29 +221,13 @@ function isWithin(inner: Stay, outer: Stay): boolean {
   return outer.afterMs <= inner.afterMs && inner.byMs <= outer.byMs;
 }
 
-function withSlack(ms: number, intervalMs: number): number {
-  return ms + Math.min(slack * intervalMs, mostSlack * ms);
-}
-
-/**
- * What a first look costs batches that are through at these times, all together, in milliseconds. Polls that
- * cost as much as another look in all are not counted further: they may be thousands.
- */
-function costOf(
-  firstMs: number,
-  throughMs: readonly number[],
-  intervalMs: number,
-  least: number,
-): number {
-  let cost = 0;
-  for (const ms of throughMs) {
-    let atMs = firstMs;
-    for (let poll = 0; atMs < withSlack(ms, intervalMs); poll += 1) {
-      atMs += pollWaitMs(poll, { intervalMs, random: () => 0 });
-      cost += pollCost * ms;
-      if (cost >= least) return cost;
-    }
-    cost += atMs - ms;
+/** When batches like these are looked at first: a little after the slowest for which it pays to wait. */
+function firstLookMs(stays: readonly Stay[], intervalMs: number): number {
+  const [quickest = 0, ...slower] = stays.map(({ byMs }) => byMs).toSorted((a, b) => a - b);
+  let ms = quickest;
+  for (const [index, byMs] of slower.entries()) {
+    if ((index + 1) * (byMs - ms) > mostInVain * intervalMs) break;
+    ms = byMs;
   }
-  return cost;
+  return ms + Math.min(slack * intervalMs, mostSlack * ms);
 }

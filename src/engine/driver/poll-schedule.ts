@@ -11,9 +11,6 @@ interface PollScheduleOptions {
   readonly pace?: PollEstimator;
 }
 
-/** Longest time without a look, whatever is known from others, unless the interval is longer. */
-const longestUnseenMs = 300_000;
-
 /** Stages between which a batch may alternate without progress have the same number. */
 const progress: Readonly<Record<Stage, number>> = {
   planned: 0,
@@ -91,28 +88,16 @@ export class PollSchedule {
   /** Sleeps until the next look, or the deadline. Other batches may move it. @returns when it was due */
   async #sleep(signal: AbortSignal): Promise<number> {
     const { clock, random, pollIntervalMs: intervalMs } = this.#options;
-    // For a timed batch, the first look is not a wait between two polls.
-    const polls = this.#timing ? this.#polls - 1 : this.#polls;
-    const grownAt = clock.now() + pollWaitMs(Math.max(0, polls), { intervalMs, random });
+    const timing = this.#timing;
+    const chance = random();
+    const waitMs = pollWaitMs(this.#polls, { intervalMs, random: () => chance });
+    const grownAt = clock.now() + waitMs;
     for (;;) {
-      const at = Math.min(this.#lookAt(grownAt), this.#deadlineAt);
+      const knownAt = timing ? this.#enteredAt + timing.nextMs(chance) : grownAt;
+      const at = Math.min(Math.max(knownAt, this.#lookedAt + intervalMs), this.#deadlineAt);
       const dueAt = Math.max(at, clock.now());
       if (await this.#sleepOrLearn(dueAt, signal)) return dueAt;
     }
-  }
-
-  /** When to look; never within the interval after the last look. @param grownAt the time by the growing waits */
-  #lookAt(grownAt: number): number {
-    const { pollIntervalMs } = this.#options;
-    const timing = this.#timing;
-    if (!timing) return grownAt;
-    const longest = Math.max(longestUnseenMs, pollIntervalMs);
-    if (this.#polls === 0) return this.#enteredAt + Math.min(timing.firstWaitMs(), longest);
-    if (!timing.isKnown) return Math.max(grownAt, this.#enteredAt + timing.nextMs());
-    const laterMs = timing.laterMs(this.#lookedAt - this.#enteredAt);
-    // A time that was not enough for this batch no longer predicts anything.
-    if (laterMs === undefined) return grownAt;
-    return Math.min(this.#enteredAt + laterMs, this.#lookedAt + longest);
   }
 
   /** @returns whether the time is reached; another batch may have shown something before */
