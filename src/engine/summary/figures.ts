@@ -89,7 +89,7 @@ export interface ColumnSummary extends CellTally, ColumnHints {
   readonly name: string;
   /** The type of its cells. */
   readonly type: VerificationType;
-  /** Rows missing in the output although this column is valid, because another is not. Absent without any. */
+  /** Rows not among the valid ones although this column is valid, because another is not. Absent without any. */
   readonly valid_left_out?: number | undefined;
   /** Phone numbers that probably belong to another country than their row. Absent without any. */
   readonly unfit?: UnfitCells | undefined;

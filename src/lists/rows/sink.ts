@@ -207,8 +207,8 @@ export interface Sink {
   /** Those that repeat an address of an earlier row. @default 0 */
   rowsRepeated?(): number;
   /**
-   * By verified column: rows that the last writing left out although that column is valid, because another is
-   * not. @default none
+   * By verified column: rows that the last writing has not among the valid ones although that column is, because
+   * another is not. @default none
    */
   validLeftOut?(): readonly number[];
   /** The outputs of the last writing, if several. @default all rows are in `name` */

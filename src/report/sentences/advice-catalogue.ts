@@ -133,7 +133,7 @@ export const adviceCatalogue = {
     },
   }),
   valid_left_out: define({
-    when: '`--keep` leaves out rows although one of their columns is valid.',
+    when: '`--keep` or `--split-by` has rows not among the valid ones although one of their columns is valid.',
     example: { columns: [{ column: 'email', rows: 120 }] },
     variants: [
       {
@@ -146,7 +146,9 @@ export const adviceCatalogue = {
     sentence({ columns }) {
       const counts = columns.map(({ column, rows }, at) => {
         const are =
-          at > 0 ? grouped(rows) : `${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} left out`;
+          at > 0
+            ? grouped(rows)
+            : `${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} not among the valid ones`;
         return `${are} although ${column} is valid`;
       });
       const most = columns[0]?.column ?? '';

@@ -46,7 +46,8 @@ const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly 
  */
 export function verdictSink(name: string, outputs: VerdictSinks): Sink {
   checkOptions(outputs, sinksShape, 'outputs');
-  return routeSink({
+  let validElsewhere: number[] = [];
+  const sink = routeSink({
     name,
     decides: { ...outputs.valid.decides, 'split-by': 'verdict' },
     sinks: order.map((verdict) => outputs[verdict]),
@@ -56,14 +57,21 @@ export function verdictSink(name: string, outputs: VerdictSinks): Sink {
       );
       const width = opening.added.length;
       const row: (Verdict | undefined)[] = [];
+      const counts = opening.added.map(() => 0);
+      validElsewhere = counts;
       return (outcomes, first) => {
         for (let column = 0; column < width; column += 1) {
           row[column] = known.of(column, outcomes[first + column]);
         }
-        return order.indexOf(worstVerdict(row));
+        const worst = worstVerdict(row);
+        for (let column = 0; column < width && worst !== 'valid'; column += 1) {
+          if (row[column] === 'valid') counts[column] = (counts[column] ?? 0) + 1;
+        }
+        return order.indexOf(worst);
       };
     },
   });
+  return { ...sink, validLeftOut: () => validElsewhere };
 }
 
 /**

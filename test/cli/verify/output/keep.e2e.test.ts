@@ -30,7 +30,8 @@ const list = [
 
 async function verify(args: readonly string[], input = list): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), input);
-  const all = ['verify', 'list.csv', '-o', 'out.csv', '--poll-interval', '5', ...args];
+  const output = args.includes('-o') ? [] : ['-o', 'out.csv'];
+  const all = ['verify', 'list.csv', ...output, '--poll-interval', '5', ...args];
   return runInProcess(all, inFolder(folder, service));
 }
 
@@ -91,6 +92,18 @@ describe('--keep and --rejects', () => {
     ]) {
       expect(codedOf(await verify([...both, ...options]), 'valid_left_out')).toEqual([]);
     }
+  });
+
+  it('say how many rows of a split have a valid column and are not among the valid ones', async () => {
+    const both = ['--phone', 'mobile', ...email, '--split-by', 'verdict', '-o', 'split'];
+    const input = list.replace('+12025550143', '+1202').replace('unknown1', 'good4');
+    const ended = await verify(both, input);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'valid_left_out')).toMatchObject([
+      { columns: [{ column: 'Email', rows: 1 }] },
+    ]);
+    // An empty cell says nothing.
+    expect(await ids('split/valid.csv')).toEqual(['3', '5', '7']);
   });
 
   it('say how many of the valid are risky or of a throw-away service', async () => {
