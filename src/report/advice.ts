@@ -99,13 +99,9 @@ function fewerRowsAdvice(
   { rows, compared }: Summary,
   { isEmptied = false }: AdviceOptions,
 ): readonly Advice[] {
-  if (rows > 0) {
-    const before = compared?.previous?.rows ?? 0;
-    return before < leastRows || rows * 2 >= before ? [] : [advise('fewer_rows', { rows, before })];
-  }
-  // One empty night does not make the next one usual.
-  const before = compared?.runs.findLast((run) => run.rows > 0)?.rows ?? null;
-  return before === null && !isEmptied ? [] : [advise('fewer_rows', { rows, before })];
+  const before = compared?.previous?.rows ?? 0;
+  if (rows > 0 ? before < leastRows || rows * 2 >= before : before === 0 && !isEmptied) return [];
+  return [advise('fewer_rows', { rows, before: before || null })];
 }
 
 function changedAdvice({ skipped_updates: left }: Summary): readonly Advice[] {

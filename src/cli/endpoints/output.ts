@@ -126,11 +126,15 @@ function asFolder(name: string): string {
 /** Rows of the existing output and its rejects: the last list had at least as many. `undefined` where unknown. */
 export async function rowsOfOutput(
   sink: Sink,
+  suspect: Sink | undefined,
   options: ParsedOptions<VerifyOption>,
 ): Promise<number | undefined> {
   const { 'output-format': format } = options.values(verifyOptions);
+  // A refused night has read its list, too.
+  const isRefused = suspect && (await writtenMs(suspect)) > (await writtenMs(sink));
+  const last = isRefused === true ? suspect : sink;
   let sum: number | undefined;
-  for (const { name } of sink.outputs?.() ?? [sink]) {
+  for (const { name } of last.outputs?.() ?? [last]) {
     if ((await stat(name).catch(() => undefined))?.isFile() !== true) continue;
     const rows = await countRows(name, {
       header: !options.has('no-header'),
@@ -139,6 +143,11 @@ export async function rowsOfOutput(
     if (rows !== undefined) sum = (sum ?? 0) + rows;
   }
   return sum;
+}
+
+async function writtenMs(sink: Sink): Promise<number> {
+  const [first = sink] = sink.outputs?.() ?? [];
+  return (await stat(first.name).catch(() => undefined))?.mtimeMs ?? 0;
 }
 
 async function countRows(

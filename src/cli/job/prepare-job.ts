@@ -129,7 +129,7 @@ export async function prepareJob(
     input,
     person,
     reporter,
-    rowsBefore: async () => rowsOfOutput(sink, options),
+    rowsBefore: async () => rowsOfOutput(sink, maxUnknown?.suspect, options),
     async findPaid() {
       const isUnknown = history?.size === 0 || history?.rowsBefore(ends.source) === undefined;
       return wasEmpty || (history && isUnknown) ? findPaid() : undefined;

@@ -11,7 +11,7 @@ const keptRun = z.object({
   /** Identifies runs of the same list. */
   list: z.string(),
   figures: finishedRunSchema,
-  /** Its output was refused: it has cost what it has cost, and is no usual run. */
+  /** Its output was refused: its list was read and paid for, but its shares are not usual. */
   isSuspect: z.boolean().optional(),
 });
 type KeptRun = z.infer<typeof keptRun>;
@@ -36,10 +36,18 @@ export class FinishedRuns {
 
   /** The latest runs of a list without this one and those whose output was refused, oldest first. */
   before(id: string, list: string): readonly FinishedRun[] {
-    const runs = [...this.#runs.values()].filter(
-      (run) => run.list === list && run.id !== id && run.isSuspect !== true,
-    );
+    const runs = this.#others(id, list).filter((run) => run.isSuspect !== true);
     return runs.slice(-mostCompared).map(({ figures }) => figures);
+  }
+
+  /** The last run of a list that had rows, else the last. One empty night does not make the next one usual. */
+  previous(id: string, list: string): FinishedRun | undefined {
+    const runs = this.#others(id, list);
+    return (runs.findLast(({ figures }) => figures.rows > 0) ?? runs.at(-1))?.figures;
+  }
+
+  #others(id: string, list: string): readonly KeptRun[] {
+    return [...this.#runs.values()].filter((run) => run.list === list && run.id !== id);
   }
 
   saved(): { readonly runs: number; readonly email: number; readonly phone: number } {

@@ -305,15 +305,15 @@ export class History implements ResultHistory {
 
   /** Rows of a list in its last run that had any. */
   rowsBefore(source: Source): number | undefined {
-    const runs = this.#contents.runs.before('', listOf(source));
-    return runs.findLast(({ rows }) => rows > 0)?.rows;
+    // None is as good as unknown.
+    return this.#contents.runs.previous('', listOf(source))?.rows || undefined;
   }
 
   /** Compares a run with the earlier ones of its list. */
   compareRun(id: string, source: Source, summary: Summary): NonNullable<Summary['compared']> {
-    const runs = this.#contents.runs.before(id, listOf(source));
-    // One empty night does not make the next one unusual.
-    const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
+    const list = listOf(source);
+    const runs = this.#contents.runs.before(id, list);
+    const previous = this.#contents.runs.previous(id, list) ?? null;
     const run = finishedRunOf(summary, this.#clock.wallNow());
     return { previous, runs, odd: oddShares(run, runs) };
   }

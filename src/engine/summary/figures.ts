@@ -236,9 +236,9 @@ export interface OddShare {
 
 /** Earlier runs of a list, and what is odd about this one. */
 export interface Comparison {
-  /** The last run that had rows, else the last; `null` without an earlier run. */
+  /** The last run that had rows, else the last, its output refused or not; `null` without an earlier run. */
   readonly previous: FinishedRun | null;
-  /** The latest runs before this one, 30 at most, oldest first. */
+  /** The latest runs before this one whose output was not refused, 30 at most, oldest first. */
   readonly runs: readonly FinishedRun[];
   /** Shares that differ from earlier runs. */
   readonly odd: readonly OddShare[];

@@ -191,7 +191,7 @@ async function whyTooFew(
   const before = inHistory ?? (await rowsBefore?.());
   if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return undefined;
   const shrink = Math.floor((100 * (before - rows)) / before);
-  const had = inHistory === undefined ? 'the output there has' : 'the run before had';
+  const had = inHistory === undefined ? 'the last output has' : 'the run before had';
   return `${had} ${grouped(before)}: that is ${shrink} % fewer, and ${optionName('maxShrink')} allows ${maxShrink} % (if it is right, leave that option out once)`;
 }
 

@@ -73,6 +73,22 @@ describe('a list with fewer rows than it should have', () => {
     expect(await rowsOfOutput()).toBe(8);
   });
 
+  it.each([
+    ['its history', ['--history', 'h']],
+    ['its output', []],
+  ])('is compared by %s with a night that --max-unknown refused', async (_what, more) => {
+    const options = ['--max-unknown', '50', '--max-shrink', '20', ...more];
+    const refused = Array.from({ length: 10 }, (_, row) => `unknown${row}@sluice.test\n`);
+    expect((await night(5, ...options)).code).toBe(0);
+    expect((await nightOf(`email\n${refused.join('')}`, ...options)).code).toBe(8);
+    expect(await chargesOf(service)).toHaveLength(15);
+    await expectSuspect(await night(7, ...options), /list\.csv.*\b7\b.*\b10\b.*--max-shrink/);
+    expect(await chargesOf(service)).toHaveLength(15);
+    expect((await night(8, ...options)).code).toBe(0);
+    expect((await night(6, ...options)).code).toBe(8);
+    expect((await night(7, ...options)).code).toBe(0);
+  });
+
   it('may have no bytes at all, and is as suspect where rows are asked for', async () => {
     expect((await night(10)).code).toBe(0);
     await expectSuspect(await nightOf('', '--min-rows', '5'), /list\.csv.*--min-rows.*\b5\b/);
