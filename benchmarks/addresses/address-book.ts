@@ -3,6 +3,9 @@ import { emailOf } from '../data/people.js';
 import { countRows } from '../harness/count-rows.js';
 import type { Measured, Question, Scale, Task } from '../harness/question.js';
 
+const smallBatch = 1000;
+const usualBatch = 50_000;
+
 /** Unique addresses, each with a number and an outcome, and no address kept. */
 export const addressBook: Question = {
   asks: 'How much memory do results and the removal of duplicates take?',
@@ -34,6 +37,8 @@ export const addressBook: Question = {
         size: () => map.size,
       };
     }),
+    'small batches': { checkedAs: 'settled', run: async (scale) => settle(scale, smallBatch) },
+    'usual batches': { checkedAs: 'settled', run: async (scale) => settle(scale, usualBatch) },
   },
   figures: (median, { manyRows }) => [
     {
@@ -55,6 +60,13 @@ export const addressBook: Question = {
       against: 'a Map of strings',
       value: median('Map', 'seconds') / median('sluice', 'seconds'),
       unit: 'times as fast',
+    },
+    {
+      what: `${countRows(manyRows)} addresses in batches of ${smallBatch} assigned, found by batch, and settled: processor time`,
+      against: `in batches of ${usualBatch}`,
+      value: median('small batches', 'seconds') / median('usual batches', 'seconds'),
+      unit: 'times as long',
+      target: { bound: 'at most', value: 1.1, aim: 1.05 },
     },
   ],
 };
@@ -79,6 +91,22 @@ function measure(collection: Collection, scale: Scale): Measured {
   for (let n = 0; n < addresses; n += 1) sum += collection.find(emailOf(n)) * (1 + (n % 3));
   const seconds = (performance.now() - startedMs) / 1000;
   return { check: `${collection.size()} ${sum}`, values: { bytesEach, seconds } };
+}
+
+/** The numbers of each batch have to be found without a search through all others. */
+function settle({ manyRows }: Scale, batchSize: number): Measured {
+  const book = new AddressBook({ seed: new Uint8Array(32).fill(7) });
+  const before = process.cpuUsage();
+  for (let n = 0; n < manyRows; n += 1) book.assign(Math.floor(n / batchSize));
+  for (let batch = 0; batch * batchSize < manyRows; batch += 1) {
+    const numbers = book.allWaiting(batch, Math.min(batchSize, manyRows - batch * batchSize));
+    for (const number of numbers) book.resolve(number, batch, number % 64);
+    book.settle(batch, 0);
+  }
+  const { user, system } = process.cpuUsage(before);
+  let sum = 0;
+  for (let n = 0; n < manyRows; n += 1) sum += book.outcome(n) * (1 + (n % 3));
+  return { check: String(sum), values: { seconds: (user + system) / 1_000_000 } };
 }
 
 /** What is still in use once everything else was collected. */
