@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { printableLine } from './text/printable.js';
 
 /** A piece of a page, escaped already. */
 export interface Html {
@@ -32,14 +33,9 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["'", '&#39;'],
 ]);
 
-/**
- * Escapes special characters. Characters that a page cannot hold, and those that change the direction of
- * text, become blanks: a name must not look like another.
- */
+/** Escapes special characters, and shows invisible ones as a terminal does: a name must not look like another. */
 function escaped(text: string): string {
-  return text
-    .replaceAll(/[&<>"']/g, (character) => entities.get(character) ?? '')
-    .replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+  return printableLine(text).replaceAll(/[&<>"']/g, (character) => entities.get(character) ?? '');
 }
 
 export interface TableColumn {

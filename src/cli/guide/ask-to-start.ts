@@ -86,12 +86,12 @@ function whatIsTaken(
   const sheets =
     sheet === 'all'
       ? 'all sheets'
-      : `${sheet?.includes(',') ? 'the sheets' : 'only the sheet'} ${shownCell(sheet ?? '')}`;
+      : `${sheet?.includes(',') ? 'the sheets' : 'only the sheet'} ${JSON.stringify(sheet)}`;
   const taken = [
     ...(sheet === undefined ? [] : [sheets]),
     ...suppressed.map(
       ({ list, cells }) =>
-        `the ${grouped(cells)} ${cells === 1 ? 'entry' : 'entries'} of ${shownCell(list)} left out`,
+        `the ${grouped(cells)} ${cells === 1 ? 'entry' : 'entries'} of ${JSON.stringify(list)} left out`,
     ),
   ];
   return taken.length === 0 ? '' : ` (${taken.join(', ')})`;

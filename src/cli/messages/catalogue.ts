@@ -145,7 +145,7 @@ export const catalogue = {
       more: 0,
     },
     sentence: ({ sheets, more }) =>
-      `sheets: ${sheets.map(({ name, holds }) => `${shownCell(name)} (${holds})`).join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
+      `sheets: ${sheets.map(({ name, holds }) => `${JSON.stringify(name)} (${holds})`).join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
   }),
   sheet: notice({
     when: 'The first sheet that has addresses is taken. `others` have addresses and columns of all these names, `apart` lack one of them.',
@@ -153,7 +153,7 @@ export const catalogue = {
     variants: [{ others: [], apart: ['Newsletter', 'Staff'] }],
     sentence({ sheet, others, apart }) {
       const have = (names: readonly string[]): string =>
-        `; ${names.map(shownCell).join(', ')} ${names.length === 1 ? 'has' : 'have'}`;
+        `; ${names.map((name) => JSON.stringify(name)).join(', ')} ${names.length === 1 ? 'has' : 'have'}`;
       const together =
         others.length === 0
           ? ''
@@ -162,7 +162,7 @@ export const catalogue = {
         apart.length === 0
           ? ''
           : `${have(apart)} addresses, but not all of these columns: run a command with --sheet for ${apart.length === 1 ? 'it' : 'each'}`;
-      return `using the sheet ${shownCell(sheet)}${together}${each}`;
+      return `using the sheet ${JSON.stringify(sheet)}${together}${each}`;
     },
   }),
   no_header: notice({
@@ -434,7 +434,7 @@ export const catalogue = {
     when: '`--dry-run`: cells that are sent in another form. Never in a log.',
     example: { cells: [{ column: 'mobile', cell: '030 1234567', submitted: '+49301234567' }] },
     sentence: ({ cells }) =>
-      `some cells are sent in another form: ${cells.map(({ column, cell, submitted }) => `${shownCell(column)} ${shownCell(cell)} as ${shownCell(submitted)}`).join(', ')}`,
+      `some cells are sent in another form: ${cells.map(({ column, cell, submitted }) => `${JSON.stringify(column)} ${shownCell(cell)} as ${shownCell(submitted)}`).join(', ')}`,
   }),
   unfinished_run: notice({
     when: '`--dry-run`: an unfinished run is resumed, its results are used for this list, or it stops the command.',
@@ -1139,7 +1139,7 @@ function comparedType({
 }
 
 function columnName(column: string, title: string): string {
-  return column === title ? JSON.stringify(column) : `${column} (${shownCell(title)})`;
+  return column === title ? JSON.stringify(column) : `${column} (${JSON.stringify(title)})`;
 }
 
 function shownCells(cells: readonly string[]): string {

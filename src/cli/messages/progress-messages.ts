@@ -7,7 +7,8 @@ import {
   type RunStatus,
 } from '../../index.js';
 import { printKind } from '../../lists/rows/values/kinds.js';
-import { type BatchNames, isExportWrong, type WaitingReason } from './sentences.js';
+import { isExportWrong } from '../../engine/batches/batch-state.js';
+import type { BatchNames, WaitingReason } from './sentences.js';
 import { type FieldsOf, message, type Message } from './catalogue.js';
 
 export type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;

@@ -6,6 +6,7 @@ import type {
   TypeEstimate,
   UnfinishedRun,
 } from '../../index.js';
+import { isExportWrong } from '../../engine/batches/batch-state.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   missingCountrySentence,
@@ -15,11 +16,6 @@ import {
   unknownCountrySentence,
 } from '../../report/sentences/list-sentences.js';
 import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
-
-/** Whether a batch has failed for its export alone, so that its cost is not lost. */
-export function isExportWrong(reason: string | undefined): boolean {
-  return reason === 'export_incomplete' || reason === 'export_foreign';
-}
 
 export function adviceOn(reason: string, exported: ComparedExport | undefined): string {
   if (reason === 'launch_lost') {

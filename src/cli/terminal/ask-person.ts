@@ -1,4 +1,5 @@
 import { createInterface, type Interface } from 'node:readline/promises';
+import { printable } from '../../platform/text/printable.js';
 import type { CommandInput } from '../command.js';
 import { widthOf } from './progress-lines.js';
 import type { Reporter } from './reporter.js';
@@ -62,7 +63,7 @@ async function askNow(
   dialogue.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     // A column is left for the cursor.
-    const shown = `${hanging(question, widthOf(output.columns) - 1)} `;
+    const shown = `${hanging(printable(question), widthOf(output.columns) - 1)} `;
     const answer = await Promise.race([dialogue.question(shown, { signal }), ended]);
     if (answer !== undefined) return answer.trim();
   } catch (error) {

@@ -43,7 +43,7 @@ export function unknownCountrySentence(problems: CountryProblems, most = 10): st
   ];
   const what = isAlike
     ? `${shown.length > 0 ? 'countries that are' : 'country'} not understood`
-    : `the column ${shownCell(column)} does not look like countries`;
+    : `the column ${JSON.stringify(column)} does not look like countries`;
   const places = left > 0 && shown.length === 0 ? ` (${others})` : '';
   return `${rows}: ${what}${places}${listed.length > 0 ? `: ${listed.join(', ')}` : ''}`;
 }

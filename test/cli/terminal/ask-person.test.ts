@@ -45,6 +45,16 @@ it('wraps a question at the width of the terminal, between words', async () => {
   expect(lines.filter(({ length }) => length > 40)).toEqual([]);
 });
 
+it('shows what would steer the terminal in a question', async () => {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const person = { input, output } as unknown as Person;
+  const answer = ask('Drop a\u202egnp?', person, new AbortController().signal);
+  input.write('n\r');
+  expect(await answer).toBe('n');
+  expect(readAll(output)).toContain('Drop a\\u202egnp?');
+});
+
 it('leaves the line of a question that a signal ends', async () => {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });

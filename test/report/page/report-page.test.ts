@@ -7,6 +7,7 @@ import { reportPage } from '../../../src/report/page/report-page.js';
 import { endOf } from '../../../src/report/run-end.js';
 import { duration, timeTaken } from '../../../src/platform/text/shown-numbers.js';
 import { timeOfRun } from '../../../src/report/sentences/list-sentences.js';
+import { printableLine } from '../../../src/platform/text/printable.js';
 import { hostileNames } from '../../platform/text/hostile-names.js';
 import type { Summary } from '../../../src/index.js';
 import { exampleFigures, exampleReport, exampleSummary, summaryNamed } from './example-report.js';
@@ -25,11 +26,6 @@ function textOf(made: string, advice = '$&'): string {
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
-}
-
-/** What no page may hold is a blank there. */
-function onPage(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
 describe('the report of a run', () => {
@@ -209,9 +205,9 @@ describe('the report of a run', () => {
       fc.property(hostileNames, (name) => {
         const summary = summaryNamed(name);
         const made = exampleReport({ summary });
-        const shown = onPage(name);
+        const shown = printableLine(name);
         expect(textOf(made, '')).toBe(plain.replaceAll('PLAIN', () => shown));
-        const advice = endOf(summary).advice.map(onPage);
+        const advice = endOf(summary).advice.map(printableLine);
         expect(advice.join()).toContain(shown);
         for (const each of advice) expect(textOf(made)).toContain(each);
       }),

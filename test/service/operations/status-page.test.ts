@@ -81,7 +81,7 @@ describe('the status page', () => {
     const { wire } = await withService();
     await wire.upload(['good@sluice.test'], { name: 'list\u202egnp.exe\u2066\u009b2Jend' });
     const page = await wire.get('/', { key: null });
-    expect(page.text).toContain('list gnp.exe  2Jend');
+    expect(page.text).toContain('list\\u202egnp.exe\\u2066\\u009b2Jend');
     expect(page.text).not.toMatch(/[\u0080-\u009f\u202a-\u202e\u2066-\u2069]/);
   });
 
