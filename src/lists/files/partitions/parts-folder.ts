@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, type ErrorFault } from '../../../platform/errors/errors.js';
 import {
   type FilePermissions,
   systemFiles,
@@ -37,17 +37,20 @@ export interface PartsFolder {
 
 /** Fails early where writing would fail late. @returns the folder's path with links followed */
 export async function checkPartsFolder(path: string): Promise<string> {
-  const refuse = (why: string): never => {
-    throw new ConfigurationError(`cannot write ${path}: ${why}`, { file: path });
+  const refuse = (why: string, fault: ErrorFault): never => {
+    throw new ConfigurationError(`cannot write ${path}: ${why}`, { file: path, fault });
   };
-  const place = await followLinks(path).catch(() => refuse('its folder does not exist'));
+  const place = await followLinks(path).catch(() => refuse('its folder does not exist', 'missing'));
   await access(dirname(place), constants.W_OK | constants.X_OK).catch(refuseWriting(path));
   const found = await stat(place).catch(() => undefined);
   if (!found) return place;
-  if (!found.isDirectory()) refuse('it is a file, and parts go into a folder');
+  if (!found.isDirectory()) refuse('it is a file, and parts go into a folder', 'exists');
   const names = await readdir(place).catch(refuseWriting(path));
   if (names.length > 0 && !(await isParts(place))) {
-    refuse('the folder holds something else than parts, which is not written over: name another');
+    refuse(
+      'the folder holds something else than parts, which is not written over: name another',
+      'other_content',
+    );
   }
   return place;
 }

@@ -139,13 +139,13 @@ describe('sluice verify --workers', () => {
   });
 
   it.each([
-    [['--workers', '2'], '--workers goes with --store <url>'],
-    [['--workers', '0', ...inStore, '--run', 'x'], 'above 0'],
-  ])('refuses %j with 2', async (args, message) => {
+    [['--workers', '2'], /--workers .*--store <url>/],
+    [['--workers', '0', ...inStore, '--run', 'x'], /--workers .*\b0\b/],
+  ])('refuses %j with 2', async (args, named) => {
     const { code, stderr } = await place.call(...quick, '-o', 'out.csv', ...args);
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(message) as string,
+      stderr: expect.stringMatching(named) as string,
     });
   });
 
