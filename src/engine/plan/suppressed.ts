@@ -31,6 +31,9 @@ const besideBytes: ReadonlySet<number> = new Set(Buffer.from('<>:;()'));
 const dot = 0x2e;
 const fewestDigits = 6;
 
+/** A hash of an address (MD5, SHA-1, SHA-256) is none: numbers that it seems to hold are nobody's. */
+const hashed = /^[a-f\d]{32,128}$/i;
+
 const label = /^[\p{L}\p{N}_-]+$/u;
 const mostOfLabel = 63;
 const topLabel = /^(?:xn--[a-z\d-]+|\p{L}\p{L}+)$/iu;
@@ -72,6 +75,7 @@ export class Suppressed {
     if (cell === invalidText) return 'unread';
     const text = trimCell(cell ?? '');
     if (text === '') return 'empty';
+    if (hashed.test(text) && /[a-f]/i.test(text)) return 'unread';
     if (text.indexOf('@') > 0) return this.#addEmails(text);
     const name = domainIn(text.normalize('NFC'));
     if (name !== undefined) {

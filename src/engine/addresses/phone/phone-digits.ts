@@ -232,7 +232,7 @@ export function barePhone(trimmed: string): string {
 function wholeExponent(text: string): string | undefined {
   if (!/[eE]/.test(text)) return undefined;
   const [, first = '', rest = '', exponent] =
-    /^\+?([1-9])[.,](\d+)e\+?(\d{1,2})$/i.exec(text) ?? [];
+    /^(\+?[1-9])[.,](\d+)e\+?(\d{1,2})$/i.exec(text) ?? [];
   return rest.length === Number(exponent) ? first + rest : undefined;
 }
 

@@ -68,7 +68,7 @@ export async function readSuppressed(
     const { source, columns } = isLocationName(each) ? { source: each } : each;
     files.push(fileOption(source, columns));
     for (const opens of await sourcesOf(source)) {
-      const figures = await readList(opens, columns, suppressed, signal);
+      const figures = await readSheets({ opens, columns, suppressed, signal });
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
       const { name: list, found: cells, withoutCountry: without_country, unread, rows } = figures;
       // An export that failed would have everybody who has opted out verified and mailed.
@@ -130,13 +130,20 @@ function holdsOthers(list: string, columns: readonly string[] = [], unread: numb
 async function sourcesOf(given: SourceInput): Promise<readonly Opens[]> {
   if (!isLocationName(given)) return [async () => sourceOf(given)];
   const lists = await findLists(given);
-  return lists.map((list) => async (hasHeader) => {
+  return lists.map((list) => async (hasHeader, sheet) => {
     const header = hasHeader ? {} : { header: false };
-    return listSource(list, { columns: 'all', ...header });
+    return listSource(list, { columns: 'all', sheet, ...header });
   });
 }
 
-type Opens = (hasHeader: boolean) => Promise<Source>;
+type Opens = (hasHeader: boolean, sheet?: string) => Promise<Source>;
+
+interface ListReading {
+  readonly opens: Opens;
+  readonly columns: readonly string[] | undefined;
+  readonly suppressed: Suppressed;
+  readonly signal: AbortSignal | undefined;
+}
 
 interface ListFigures {
   readonly name: string;
@@ -151,19 +158,50 @@ interface ListFigures {
 const mostUnreadRows = 5;
 const judgedRows = 3000;
 
+/** A list, or all sheets of a workbook. @throws what is wrong with the first sheet, where none can be read */
+async function readSheets(list: ListReading): Promise<ListFigures> {
+  const sheets: (string | undefined)[] = [undefined];
+  const read: ListFigures[] = [];
+  let firstError: unknown;
+  for (const sheet of sheets) {
+    const onSheets = (names: readonly string[]): void => {
+      if (sheet === undefined && sheets.length === 1) sheets.push(...names.slice(1));
+    };
+    try {
+      read.push(await readList(list, { sheet, onSheets }));
+    } catch (error) {
+      const isOther =
+        isSluiceError(error, 'column_not_found') || isSluiceError(error, 'input_suspect');
+      if (!isOther || sheets.length === 1) throw error;
+      firstError ??= error;
+    }
+  }
+  const [first] = read;
+  if (!first) throw firstError;
+  const sum = (count: (figures: ListFigures) => number): number =>
+    read.reduce((all, figures) => all + count(figures), 0);
+  return {
+    name: first.name,
+    found: sum(({ found }) => found),
+    withoutCountry: sum(({ withoutCountry }) => withoutCountry),
+    unread: sum(({ unread }) => unread),
+    rows: read.find(({ unread }) => unread > 0)?.rows ?? [],
+  };
+}
+
 async function readList(
-  opens: Opens,
-  columns: readonly string[] | undefined,
-  suppressed: Suppressed,
-  signal: AbortSignal | undefined,
+  list: ListReading,
+  of: { readonly sheet: string | undefined; readonly onSheets: (names: readonly string[]) => void },
   hasHeader = true,
 ): Promise<ListFigures> {
-  const source = await opens(hasHeader);
+  const { opens, columns, suppressed, signal } = list;
+  const source = await opens(hasHeader, of.sheet);
   let named: readonly number[] | undefined;
   let reading;
   try {
     reading = await source.open({
       ...(signal && { signal }),
+      onSheets: of.onSheets,
       wanted(header) {
         named = columns?.map((column) => findColumn(header, column, source.name));
         return header.length === 1 ? [0] : [];
@@ -173,7 +211,7 @@ async function readList(
     if (error instanceof InputError && error.fault === 'empty') throw holdsNothing(source.name);
     // Most lists consist of addresses alone.
     if (!hasHeader || !isSluiceError(error, 'header_missing')) throw error;
-    return readList(opens, columns, suppressed, signal, false);
+    return readList(list, of, false);
   }
   const { header } = reading;
   const all = header.map((_, at) => at);

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { withFolder, withService } from '../../../service/with-service.js';
@@ -244,6 +245,29 @@ it('a column of a suppress list without an address is named, and not called an e
   expect(ended.code).toBe(8);
   expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'input_suspect', column: 'name' }]);
   expect(await paid()).toEqual([]);
+});
+
+it('reads all sheets of a suppress list, and takes no hash of an address for a phone number', async () => {
+  const book = new ExcelJS.Workbook();
+  for (const [name, ...addresses] of [
+    ['Read me'],
+    ['2025', 'good1@sluice.test'],
+    ['2026', 'good2@sluice.test'],
+  ]) {
+    const rows = addresses.map((address) => [address, 'left']);
+    book.addWorksheet(name).addRows([['Address', 'Why'], ...rows]);
+  }
+  await book.xlsx.writeFile(join(folder, 'u.xlsx'));
+  const ended = await verify('--suppress u.xlsx');
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(codedOf(ended, 'suppress_list')).toMatchObject([{ list: 'u.xlsx', cells: 2 }]);
+  expect(await paid()).toEqual(['good3@café.example', 'good4@rival.example']);
+  for (const hash of ['5d41402abc4b2a76b9719d911017c592', '7d793037a0760186574b0282f2f435e7']) {
+    await writeFile(join(folder, 'u.csv'), `email\n${hash}\n`);
+    const refused = await verify('--suppress u.csv --json-log');
+    expect(refused.code, refused.stderr).toBe(8);
+    expect(eventsOf(refused, 'error')).toMatchObject([{ code: 'input_suspect' }]);
+  }
 });
 
 describe('a run that was killed', () => {

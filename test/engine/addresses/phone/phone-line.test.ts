@@ -318,6 +318,8 @@ describe('a number with an exponent', () => {
   it.each([
     ['2.025550124E9', 'US', '+12025550124'],
     ['1.2025550123e10', 'US', '+12025550123'],
+    // A calling code that is one stays one.
+    ['+4.1793518190E10', 'DE', '+41793518190'],
     ['4,91701234567E+11', 'DE', '491701234567'],
   ] as const)('is the number where it has all digits: %s', (cell, country, line) => {
     expect(phoneLine(cell, country)).toMatchObject({ line });
