@@ -46,7 +46,9 @@ export type BatchEvent =
   /** Its export is given up, and nothing will fetch it later. */
   | { readonly of: 'unfetched' }
   /** The upload was answered with a uuid that seems to be another batch's: the list settles it. */
-  | { readonly of: 'another' };
+  | { readonly of: 'another' }
+  /** The list has a second copy of its upload. */
+  | { readonly of: 'twice' };
 
 /** The state after an event. Events that do not belong to the stage change nothing. */
 export function learn(state: BatchState, event: BatchEvent): BatchState {
@@ -78,6 +80,8 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
       return state.stage === 'done' ? fail(state, 'export_incomplete') : state;
     case 'another':
       return isOpenToDoubt(state) ? lookFor(state) : state;
+    case 'twice':
+      return isOpenToDoubt(state) ? { ...state, isFound: true } : state;
   }
 }
 

@@ -85,7 +85,7 @@ class Drive {
         await this.#become(learn(this.#state, this.#tooLarge()));
         continue;
       }
-      if (step.do === 'launch' && ((await this.#isOfAnother()) || (await this.#takesAnother()))) {
+      if (step.do === 'launch' && ((await this.#comparesOwner()) || (await this.#takesAnother()))) {
         continue;
       }
       if (step.wait && !(await this.#wait.next(signal))) {
@@ -118,8 +118,8 @@ class Drive {
     return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
   }
 
-  /** Whether the uuid is another batch's: it is given back, and never launched. */
-  async #isOfAnother(): Promise<boolean> {
+  /** Whether the list says something new: a uuid that is another batch's is given back, and never launched. */
+  async #comparesOwner(): Promise<boolean> {
     const event = await this.#options.inTurn(async () => this.#requests.compareOwner(this.#state));
     if (!event) return false;
     await this.#become(learn(this.#state, event));

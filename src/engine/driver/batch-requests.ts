@@ -183,8 +183,11 @@ export class BatchRequests {
     if (!isOpenToDoubt(state) || uuids.isTrusted || this.#isNamed) return undefined;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
     const owner = await findOwner(service, { uuid, name }, signal);
-    if (owner === 'this') uuids.noteOwner('this');
-    if (owner !== 'another') return undefined;
+    if (owner === 'unknown') return undefined;
+    if (owner !== 'another') {
+      uuids.noteOwner('this');
+      return owner === 'twice' ? { of: 'twice' } : undefined;
+    }
     this.#noteMixedUp(uuid, name);
     return this.#giveBack(uuid, name, 'the list');
   }

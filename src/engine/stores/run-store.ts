@@ -219,6 +219,11 @@ export interface SourceCopy {
 export interface SharedRunStore extends RunStore {
   readonly copy: SourceCopy;
   /**
+   * How long the batches that the latest claim asked for, and did not get, are others' from then on, unless those give
+   * another sign of life.
+   */
+  readonly heldForMs: number;
+  /**
    * Begins the run, unless one of its name exists. Of concurrent calls one counts.
    *
    * @returns the run and its plan, whichever process began it

@@ -82,6 +82,7 @@ describe('event that do not belong to the stage', () => {
       export: ['done'],
       missing: [...onItsWay, 'done'],
       another: ['uploaded', 'parsing', 'ready'],
+      twice: ['uploaded', 'parsing', 'ready'],
       overdue: onItsWay,
       unread: [],
       unfetched: ['done'],

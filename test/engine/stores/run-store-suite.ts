@@ -497,10 +497,12 @@ function describeSharing<Store extends RunStore>(
         await (await claimOne(one as Store, other)).record(progress(other));
         expect(await two?.claim(three)).toMatchObject([{ batch: { id: 8 } }]);
         expect(await two?.claim(three)).toEqual([]);
+        expect((two as unknown as SharedRunStore).heldForMs).toBeGreaterThan(0);
         await one?.close();
         const [taken] = (await two?.claim(three)) ?? [];
         expect(taken).toMatchObject({ batch: { id: 6 }, entry: { state: launching } });
         expect(await two?.claim(three)).toEqual([]);
+        expect((two as unknown as SharedRunStore).heldForMs).toBe(0);
       });
     });
 

@@ -56,19 +56,24 @@ export async function findUpload(
   throw uuids.sharedError(taken, name);
 }
 
-/** Whose uuid it is that an upload was answered with, by the list: `unknown` where the list has neither. */
+/**
+ * Whose uuid it is that an upload was answered with, by the list: `twice` where it is the upload's, which is there under
+ * another uuid, too; `unknown` where the list has neither.
+ */
 export async function findOwner(
   service: VerificationService,
   { uuid, name }: { readonly uuid: string; readonly name: string },
   signal: AbortSignal,
-): Promise<'this' | 'another' | 'unknown'> {
-  let owner: 'another' | 'unknown' = 'unknown';
+): Promise<'this' | 'twice' | 'another' | 'unknown'> {
+  let isThis = false;
+  let isAnother = false;
   for await (const batch of scanBatches(service, { signal })) {
     const isUuid = uuidKey(batch.batch_uuid) === uuidKey(uuid);
-    if (isUuid && batch.name === name) return 'this';
-    if (isUuid || batch.name === name) owner = 'another';
+    if (isUuid && batch.name === name) isThis = true;
+    else if (isUuid || batch.name === name) isAnother = true;
   }
-  return owner;
+  if (isThis) return isAnother ? 'twice' : 'this';
+  return isAnother ? 'another' : 'unknown';
 }
 
 /** The upload name of each uuid in a run: a uuid given twice would have one batch launched in place of another. */

@@ -13,8 +13,6 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { recordedBatches } from '../planning/batch-files.js';
 import { keepBatches } from './earlier-results.js';
 
-/** A process that was killed has its batches for the rest of its lease. */
-const patienceMs = 40_000;
 const pauseMs = 1000;
 
 /**
@@ -103,7 +101,7 @@ export class SharedGivingUp {
         state.stage === 'parsing' ? state.prepared : isPrepared(state),
       );
     const { clock, signal } = this.#run;
-    const untilMs = clock.now() + patienceMs;
+    let untilMs: number | undefined;
     for (;;) {
       const open = batches.filter(isOpen);
       if (open.length === 0) return true;
@@ -111,6 +109,8 @@ export class SharedGivingUp {
       this.#claims.push(...claims);
       if (claims.length > 0) continue;
       if (this.#claims.length > 0 && !isProven()) return true;
+      // A process that was killed has its batches for the rest of its lease, which one at work renews.
+      untilMs ??= clock.now() + this.#store.heldForMs + pauseMs;
       if (clock.now() > untilMs) return false;
       await clock.sleep(pauseMs, signal);
     }

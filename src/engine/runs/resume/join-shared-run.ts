@@ -280,6 +280,7 @@ export class SharedRun implements RunLocation {
         addresses,
         'history',
         `run the same command again when the other processes of ${name} have ended, which leaves`,
+        'Nothing was launched; uploads that were not launched may have been deleted',
       );
     try {
       // Each process that was killed here has lost its batches.

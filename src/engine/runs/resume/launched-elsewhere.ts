@@ -177,10 +177,11 @@ export function paidSinceError(
   addresses: number,
   option: 'onChange' | 'history',
   leaves: string,
+  done = 'Nothing was sent',
 ): StateError {
   const [them, they] = addresses === 1 ? ['it', 'it is'] : ['them', 'they are'];
   return new StateError(
-    `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. Nothing was sent. Ways on: ${leaves} ${them} out; without the history ${they} paid for again`,
+    `another run with this history has paid for ${counted(addresses, 'address')} of this list since it stopped. ${done}. Ways on: ${leaves} ${them} out; without the history ${they} paid for again`,
     { code: 'state_mismatch', option },
   );
 }

@@ -76,6 +76,10 @@ begin
   end if;
   return json_build_object(
     'batch', v_batch, 'epoch', v_epoch, 'proven', v_proven, 'server', sluice.server(),
+    'heldForMs', case when v_batch is null then (
+      select ceil(extract(epoch from max(b.lease_until) - clock_timestamp()) * 1000)
+      from sluice.batch b
+      where b.run = p_run and b.batch = any(p_batches) and not b.ended and b.owner <> p_owner) end,
     'updates', sluice.updates(p_run, p_seen));
 end $$;
 

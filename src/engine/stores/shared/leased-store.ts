@@ -70,6 +70,7 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
   /** Number of the latest entry that is known. */
   #seq = 0;
   #isRestarted = false;
+  #heldForMs = 0;
   /** Why this process may no longer work on the run. */
   #endedBy: unknown;
   #onStopped: (() => void) | undefined;
@@ -140,6 +141,10 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
 
   get haveEndedRun(): boolean {
     return this.state.finished !== undefined || this.state.run === undefined;
+  }
+
+  get heldForMs(): number {
+    return this.#heldForMs;
   }
 
   get state(): RunState {
@@ -214,13 +219,15 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
   }
 
   async #claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]> {
+    this.#heldForMs = 0;
     const isFree = (batch: Batch): boolean => !this.#held.has(batchLabel(batch));
     for (const some of groupsOf(wanted, isFree)) {
       const sentAt = this.#clock.now();
-      const { token, breaking, isProven, isRestarted, updates } = await this.#do(async () =>
-        this.#steps.claim(some, this.#seq),
+      const { token, breaking, heldForMs, isProven, isRestarted, updates } = await this.#do(
+        async () => this.#steps.claim(some, this.#seq),
       );
       if (isRestarted === true) this.#isRestarted = true;
+      this.#heldForMs = Math.max(this.#heldForMs, heldForMs ?? 0);
       this.#adopt(updates);
       // Every process reads it with its next heartbeat, this one too.
       if (breaking !== undefined && !this.state.stopped) await this.record(stopForLosses(breaking));

@@ -203,6 +203,7 @@ export class SharedSteps {
       breaking?: string;
       proven: boolean;
       server?: string;
+      heldForMs?: number | null;
       updates: UpdatePage;
     }>('claim', {
       seen: after,
@@ -212,10 +213,11 @@ export class SharedSteps {
       addresses: asked.map(({ addresses }) => addresses),
     });
     if (answer === gone) return { token: undefined, isProven: false, updates: gone };
-    const { batch, epoch, breaking, proven, server, updates } = answer;
+    const { batch, epoch, breaking, proven, server, heldForMs, updates } = answer;
     return {
       token: typeof batch === 'string' ? { label: batch, epoch } : undefined,
       breaking,
+      heldForMs,
       isProven: proven,
       isRestarted: server !== undefined && server !== this.#run.server,
       updates: await this.#run.rest(updates, after),

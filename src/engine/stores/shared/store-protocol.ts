@@ -51,6 +51,8 @@ export interface Claimed {
   readonly token: Token | undefined;
   /** A batch that is no longer claimed: within a minute of claiming it, five processes fell silent. */
   readonly breaking?: string | undefined;
+  /** Where none was free: how long others have the batches without another sign of life. */
+  readonly heldForMs?: number | null | undefined;
   /** Whether the service has accepted a batch of the run: until then only the first may be claimed. */
   readonly isProven: boolean;
   /** Whether the store was restarted since the process opened it. */

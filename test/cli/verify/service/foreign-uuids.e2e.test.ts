@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../../../src/index.js';
 import type { Service } from '../../../../src/service/index.js';
+import { openClient } from '../../../client/test-client.js';
 import { withService } from '../../../service/with-service.js';
 import type { Wire } from '../../../service/wire.js';
 import { expectChargedOnce } from '../../harness/charges.js';
@@ -102,7 +103,26 @@ it('compares only the first upload with the list where no status names its batch
   );
   const ended = await verify(front, '--concurrency', '1');
   expect(ended.code, ended.stderr).toBe(0);
-  expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(1);
+  // Whether the page that shows it is the last one.
+  expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(2);
+});
+
+it('deletes the second copy of the first upload, which is seen when the list is read', async () => {
+  const { service, wire } = await withService();
+  let copy = '';
+  const front = await startFront(service, async (request) => {
+    if (isStatus.test(request)) return leaves();
+    if (request === 'GET /v1/batch' && copy === '') {
+      const [upload] = await openClient(service).listBatches();
+      copy = await wire.upload(['good0@sluice.test'], { name: upload?.name ?? '' });
+    }
+    return undefined;
+  });
+  const ended = await verify(front, '--concurrency', '1');
+  expect(ended.code, ended.stderr).toBe(0);
+  const left = (await wire.get('/v1/batch')).list.map((batch) => batch.batch_uuid);
+  expect(left).not.toContain(copy);
+  expect(left).toHaveLength(3);
 });
 
 it('believes the list where statuses name every batch otherwise, and asks it no more for that', async () => {

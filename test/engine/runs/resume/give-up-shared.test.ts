@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { VerificationService } from '../../../../src/client/client.js';
 import { type Batch, batchName } from '../../../../src/engine/batches/batch.js';
 import type { BatchState } from '../../../../src/engine/batches/batch-state.js';
@@ -25,16 +25,26 @@ const { signal } = new AbortController();
 
 let leaptMs = 0;
 const clock = { ...systemClock, now: () => systemClock.now() + leaptMs };
+const waits: number[] = [];
+/** What another process does while one waits. */
+let meanwhile = async (): Promise<void> => undefined;
 /** Of the process that waits. */
-const leaping = { ...clock, sleep: async (ms: number): Promise<void> => void (leaptMs += ms) };
+const leaping = {
+  ...clock,
+  sleep: async (ms: number): Promise<void> => {
+    leaptMs += ms;
+    waits.push(ms);
+    await meanwhile();
+  },
+};
 
 const nameOf = (batch: Batch): string =>
   batchName('x', { runId: runEntry.id, batch, attempt: exported.attempt });
 
 async function openRun() {
   const database = new MemoryDatabase(() => clock.now());
-  const open = async (): Promise<SharedRunStore> => {
-    const store = await openMemoryStore(database, { clock, leaseMs });
+  const open = async (lease = leaseMs): Promise<SharedRunStore> => {
+    const store = await openMemoryStore(database, { clock, leaseMs: lease });
     await store.begin(runEntry, plan);
     return store;
   };
@@ -43,6 +53,7 @@ async function openRun() {
     const [claim] = await by.claim([batch]);
     await claim?.record({ batch, state, name: nameOf(batch), charge: undefined });
     if (!store) await by.close();
+    return claim;
   };
   return { open, record };
 }
@@ -64,12 +75,30 @@ it('leaves a run to another process that uploads a batch of it', async () => {
   const { open, record } = await openRun();
   await record(first, ready);
   const other = await open();
-  await record(second, uploading, other);
+  const claim = await record(second, uploading, other);
+  meanwhile = async () => claim?.confirm();
+  onTestFinished(() => {
+    meanwhile = async () => undefined;
+  });
   const store = await open();
   expect(await givingUp(store)).toMatchObject({ isGivenUp: false });
   await other.close();
   await store.close();
 });
+
+it.each([3000, 3_600_000])(
+  'waits for what a process that was killed has, as long as its lease is: %i ms',
+  async (lease) => {
+    const { open, record } = await openRun();
+    await record(first, ready);
+    await record(second, uploading, await open(lease));
+    const store = await open(30_000);
+    waits.length = 0;
+    expect(await givingUp(store)).toMatchObject({ isGivenUp: true });
+    expect(waits.filter((ms) => ms === 1000).length).toBeLessThanOrEqual(lease / 1000 + 1);
+    await store.close();
+  },
+);
 
 it('has nothing to replace where another process has gone on with a batch since', async () => {
   const { open, record } = await openRun();

@@ -819,6 +819,59 @@ describe('run() with a store that many processes share', () => {
     expect(left.toSorted()).toEqual(['results', 'results.key']);
   });
 
+  it.each(['before another run takes its place', 'before that launches anything'])(
+    'is replaced once, and pays once, where the process that does it is killed %s',
+    async (when) => {
+      await serve();
+      const path = join(folder, 'results');
+      const openHistory = async () => History.open({ path, service: service.baseUrl });
+      // Uploaded, and not launched.
+      const limited = { openHistory, maxCredits: 10, concurrency: 4 };
+      await expect(work(limited)).rejects.toMatchObject({ code: 'budget_exhausted' });
+      const source = join(folder, 'other.csv');
+      const others = Array.from({ length: 5 }, (_, at) => `good${at + 35}@sluice.test\n`);
+      await writeFile(source, `email\n${others.join('')}`);
+      const history = await openHistory();
+      await run({ ...options(), source, sink: join(folder, 'other.out.csv'), history });
+      await history.close();
+      await expectPaidOnce(service, 15);
+      const begun = state().run?.id;
+      let killed = (): void => undefined;
+      const isKilled = new Promise<void>((resolve) => (killed = resolve));
+      const dying = memoryStore(shared, leaseMs, async (call) => {
+        const before = state().run?.id;
+        const answer = call();
+        if (before === state().run?.id) return answer;
+        killed();
+        return new Promise(() => undefined);
+      });
+      const client = clientOf();
+      if (when.startsWith('before another')) {
+        client.deleteBatch = async () => {
+          killed();
+          return new Promise(() => undefined);
+        };
+      }
+      // Its locks go with it.
+      const opened: History[] = [];
+      const opening = async (): Promise<History> => {
+        const one = await openHistory();
+        opened.push(one);
+        return one;
+      };
+      void work({ store: dying, client, openHistory: opening }).catch(() => undefined);
+      await isKilled;
+      expect(state().run?.id === begun).toBe(when.startsWith('before another'));
+      for (const one of opened) await one.close();
+      leaptMs += leaseMs;
+      const summary = await work({ openHistory });
+      expect(state().run?.id).not.toBe(begun);
+      expect(summary).toMatchObject({ credits_before: { email: 10, phone: 0 } });
+      await expectPaidOnce(service, addresses);
+      expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+    },
+  );
+
   it('is replaced once where results of others are lost, and not while a process without the history works on it', async () => {
     await serve();
     const path = join(folder, 'results');

@@ -316,7 +316,11 @@ export class MemoryDatabase {
         this.#put({ ...row, epoch, owner, call: 0, claimedAt, leaseUntil });
       }
       const { batch = null } = row ?? {};
-      return { batch, epoch, proven, server: this.#server, updates: this.#updates(given.seen) };
+      const asked = given.batches.map((label) => this.#tables.batches.get(label));
+      const until = asked.map((each) => (each && !each.ended ? each.leaseUntil : 0));
+      const heldForMs = row ? null : Math.max(...until) - this.#now();
+      const answer = { batch, epoch, proven, server: this.#server, heldForMs };
+      return { ...answer, updates: this.#updates(given.seen) };
     },
 
     record: (given) => {

@@ -63,7 +63,6 @@ export class Charges {
 
   beginNight(): void {
     this.#tonight = { email: 0, phone: 0 };
-    this.#before = undefined;
   }
 
   /** A run that is not gone on with may pay again for what no history keeps. */
@@ -74,7 +73,7 @@ export class Charges {
     for (const key of this.#chargedAt.keys()) this.#again.add(key);
   }
 
-  /** The night ended before it had dropped the run that was there. */
+  /** The latest night that was to begin a run ended before it had dropped the one that was there. */
   keepRun(): void {
     if (!this.#before) return;
     this.#ofRun += this.#before.ofRun;

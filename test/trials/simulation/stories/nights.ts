@@ -90,6 +90,8 @@ class Nights {
   readonly #named = new Set<string>();
   /** Nights left in which exports are wrong. */
   #badExports = 0;
+  /** Id of the run that the latest night was to drop. */
+  #dropped: string | undefined;
   /** What stood in the output when the latest night had ended. */
   #written: string | undefined;
 
@@ -170,11 +172,9 @@ class Nights {
     this.#service.credit = isShort ? this.#random.between(0, 10) : Infinity;
     this.#world.tell(`NIGHT ${this.number}: ${JSON.stringify(options)} ${JSON.stringify(planned)}`);
     this.#charges.beginNight();
-    const runBefore = await this.#runId();
     await this.#noteNewRun(options, isChanged);
     const faults = new FaultPlan(this.#world, planned);
     const end = await this.#live(options, faults);
-    if (runBefore !== undefined && (await this.#runId()) === runBefore) this.#charges.keepRun();
     this.happened += faults.happened;
     for (const [cell, times] of faults.reached) {
       this.reached.set(cell, (this.reached.get(cell) ?? 0) + times);
@@ -192,6 +192,8 @@ class Nights {
     const isOver = state?.finished !== undefined && retryFailed !== true && owed.length === 0;
     const isNew = !state?.run || (isOver && (state.hasEnded || isChanged));
     const isDropped = fresh === true;
+    if (state?.run && state.run.id === this.#dropped) this.#charges.keepRun();
+    this.#dropped = isNew || isDropped ? state?.run?.id : undefined;
     if (this.#random.chance(0.5)) {
       this.#charges.lose(owed.flatMap((uuid) => this.#service.lose(uuid)));
     }
@@ -200,11 +202,6 @@ class Nights {
     // Of a run that was dropped the person knows; what came after the end of another, nobody does.
     this.#service.forgetOrphans();
     this.#charges.beginRun({ isDropped });
-  }
-
-  async #runId(): Promise<string | undefined> {
-    const state = await this.#outside(async (files) => readRunState(files, stateDir));
-    return state?.run?.id;
   }
 
   async #live(options: NightOptions, faults: FaultPlan): Promise<End> {
