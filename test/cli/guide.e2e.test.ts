@@ -116,7 +116,7 @@ describe('a list with an unfinished run that has paid', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+      answers: [[/\[Y\/n\]/, '\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(eventsOf(resumed, 'going_on')).toHaveLength(1);
@@ -136,8 +136,8 @@ describe('a list with an unfinished run that has paid', () => {
       cwd: folder,
       env,
       answers: [
-        [/Resume it\? \[Y\/n\]/, 'n\r'],
-        [/Start, and pay again\? \[y\/N\]/, '\r'],
+        [/\[Y\/n\]/, 'n\r'],
+        [/\[y\/N\]/, '\r'],
       ],
     });
     expect(declined.code, declined.seen).toBe(2);
@@ -148,7 +148,7 @@ describe('a list with an unfinished run that has paid', () => {
     const resumed = await answerInProcess(['verify', 'list.csv', '-o', 'second.csv'], {
       cwd: folder,
       env,
-      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+      answers: [[/\[Y\/n\]/, '\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(await linesOf('first.csv')).toBe(3);
@@ -371,7 +371,7 @@ describe('an unfinished run with a suppress list', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+      answers: [[/\[Y\/n\]/, '\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     const charged = (await chargesOf(service)).map(({ address }) => address);
@@ -501,7 +501,7 @@ describe('an unfinished run with a history', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+      answers: [[/\[Y\/n\]/, '\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(codedOf(resumed, 'history_left_out')).toEqual([]);
@@ -1359,7 +1359,7 @@ describe('sluice verify without a column, at a terminal', () => {
       answerInProcess(['verify', 'list.csv'], {
         cwd: folder,
         env: connectTo(service),
-        answers: [[/Start, and pay again\? \[y\/N\]/, keys]],
+        answers: [[/\[y\/N\]/, keys]],
       });
     const stopped = await answer('\r');
     expect(stopped.code, stopped.seen).toBe(2);
