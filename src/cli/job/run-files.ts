@@ -1,4 +1,5 @@
 import { ConfigurationError, type FilePermissions, type RunReports } from '../../index.js';
+import { parseSuppressList } from '../../engine/runs/options/read-suppressed.js';
 import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
 import type { CommandInput } from '../command.js';
 import {
@@ -31,9 +32,7 @@ export async function filesNamedIn(
     ...[to, ...(await Promise.all(inputs)).flat()].map(
       (each) => pathOf(each) ?? databaseFile(each),
     ),
-    ...lists
-      .flatMap((list) => [list, list.replace(/#[^#]*$/, '')])
-      .map((list) => resolvePath(cwd, list)),
+    ...lists.map((list) => resolvePath(cwd, parseSuppressList(list).source)),
     ...(history === undefined ? [] : [history, `${history}.key`]),
     ...(['rejects', 'config', 'env-file', 'api-key-file'] as const).map((name) =>
       options.text(name),

@@ -26,9 +26,11 @@ export interface SuppressList {
 }
 
 /** Parses `list.csv`, or `list.csv#email` with one of its columns. */
-export function parseSuppressList(given: string): SuppressList {
-  const at = existsSync(given) ? -1 : given.indexOf('#', 1);
-  return at === -1
+export function parseSuppressList(given: string): SuppressList & { readonly source: string } {
+  const marks = Array.from(given.matchAll(/(?<!^)#/g), ({ index }) => index);
+  // The name of a file may have the mark, and so may that of a column.
+  const at = marks.findLast((each) => existsSync(given.slice(0, each))) ?? marks[0];
+  return at === undefined || existsSync(given)
     ? { source: given }
     : { source: given.slice(0, at), columns: [given.slice(at + 1)] };
 }

@@ -54,6 +54,8 @@ describe('--suppress', () => {
     ['u.csv', 'who,reason\nA <good2@sluice.test>,left\n,\n', 'u.csv', [0, 2, 3]],
     ['u.csv', 'Email,When\ngood2@sluice.test,1\nrival.example,2\ncafé.example,\n', 'u.csv', [0]],
     ['u.csv', 'a,b\ngood1@sluice.test,good2@sluice.test\n', 'u.csv#b', [0, 2, 3]],
+    ['u#1.csv', 'a,b\ngood1@sluice.test,good2@sluice.test\n', 'u#1.csv#b', [0, 2, 3]],
+    ['u#1.csv', 'a,b#b\ngood1@sluice.test,good2@sluice.test\n', 'u#1.csv#b#b', [0, 2, 3]],
   ])('%j with %j leaves the row of its addresses unpaid', async (name, text, option, sent) => {
     await writeFile(join(folder, name), text);
     const ended = await verify(`--suppress ${option}`);
