@@ -27,7 +27,10 @@ import {
   noteStopped,
 } from '../../../src/engine/history/planned-elsewhere.js';
 import { isListedLocked } from '../../../src/platform/files/flock.js';
-import { HistoryPresence } from '../../../src/engine/runs/resume/history-presence.js';
+import { HistoryPresence, notePlan } from '../../../src/engine/runs/resume/history-presence.js';
+import type { Batch } from '../../../src/engine/batches/batch.js';
+import { lineHashes } from '../../../src/engine/plan/line-hashes.js';
+import { runEntry } from '../stores/example-entries.js';
 import type { HistoryOptions } from '../../../src/engine/history/history-options.js';
 import { withFolder } from '../../service/with-service.js';
 import { systemError, watchedFiles } from '../runs/watched-files.js';
@@ -503,6 +506,26 @@ describe('processes of a shared run', () => {
     };
     const files = { ...systemFiles, openLocked, isListedLocked: async () => shared };
     expect(await joinThoseAtWork({ ...presence, files }, hasty)).toBeUndefined();
+  });
+
+  it('have their whole plan noted where a kill has left a part of it', async () => {
+    const entry = { ...runEntry, id: 'run', account: 'a' };
+    const planned = [0, 1].map((id): Batch => {
+      const lines = Buffer.from(`a${id}@sluice.test\nb${id}@sluice.test\n`);
+      const group = { type: 'email', country: 'US' } as const;
+      return { id, group, addresses: 2, sizeBytes: 32, checksum: 0, open: () => [lines] };
+    });
+    const history = await open();
+    const of = { id: 'run', account: 'a', run: 'name' };
+    await history.notePlan(of, planned.slice(0, 1), (place) =>
+      lineHashes(planned[place] as Batch, history.seed),
+    );
+    for (let times = 0; times < 2; times += 1) {
+      await notePlan(history, 'name', entry, planned);
+      const [noted] = history.plannedRuns();
+      const counts = noted?.batches.map(({ hashes }) => [...hashes()].length);
+      expect(counts).toEqual([2, 2]);
+    }
   });
 
   it('stay noted until another run has their place, and no longer', async () => {

@@ -116,7 +116,12 @@ export async function notePlan(
   { id, account }: RunEntry,
   batches: readonly Batch[],
 ): Promise<void> {
-  if (history.plannedRuns().some((planned) => planned.id === id)) return;
+  const noted = history.plannedRuns().find((planned) => planned.id === id);
+  const last = batches.at(-1);
+  const end = noted?.batches.find(({ batch }) => batch === last?.id);
+  if (noted && (!last || (end && [...end.hashes()].length === last.addresses))) return;
+  // A process that was killed has noted a part of it.
+  if (noted) await history.dropPlan(id);
   await history.notePlan({ id, account, run: name }, batches, (place) =>
     lineHashes(batches[place] as Batch, history.seed),
   );
