@@ -14,6 +14,8 @@ import { recordedBatches } from '../planning/batch-files.js';
 import { keepBatches } from './earlier-results.js';
 
 const pauseMs = 1000;
+/** One at work may be about to end. */
+const leewayMs = 10_000;
 
 /**
  * Gives up what a shared run has not launched, so that another may take its place: its uploads are deleted, under
@@ -110,7 +112,7 @@ export class SharedGivingUp {
       if (claims.length > 0) continue;
       if (this.#claims.length > 0 && !isProven()) return true;
       // A process that was killed has its batches for the rest of its lease, which one at work renews.
-      untilMs ??= clock.now() + this.#store.heldForMs + pauseMs;
+      untilMs ??= clock.now() + this.#store.heldForMs + leewayMs;
       if (clock.now() > untilMs) return false;
       await clock.sleep(pauseMs, signal);
     }
