@@ -74,7 +74,9 @@ export function refusalOf(
 ): StateError {
   const known = state.run.decides['limit'];
   const isTrial = run.limit !== undefined && !(typeof known === 'number' && known < run.limit);
+  const losesPaid = unused > 0 && run.history === undefined;
   const ways = [
+    ...(losesPaid ? [`add ${optionName('history')}, which keeps all that was paid for`] : []),
     'put the old list and options back to go on',
     ...(isTrial ? [`name another ${optionName('sink')} for a trial beside that run`] : []),
     `add ${optionName('onChange', 'carry')} to use what there is for the new one${unused > 0 ? `, which loses ${counted(unused, 'paid result')}` : ''}`,
@@ -82,7 +84,7 @@ export function refusalOf(
   ];
   return new StateError(
     `${run.source.name}: the unfinished run of ${startText(state.run.startedAt, new Date())} differs (${change.text}): ${why}. Nothing was sent. Ways on: ${ways.join('; ')}`,
-    { code: 'state_mismatch', option: 'onChange', differs: change.options },
+    { code: 'state_mismatch', option: losesPaid ? 'history' : 'onChange', differs: change.options },
   );
 }
 

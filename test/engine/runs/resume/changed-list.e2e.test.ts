@@ -197,6 +197,27 @@ describe('a list that has changed since its run stopped', () => {
     await expectPaidOnce(nights, [...list, ...mixed(2, 30)]);
   });
 
+  const paidLeft: [string, Given<RunOptions>][] = [
+    ['fetched', halfPaid],
+    ['left to the service', { detach: true }],
+  ];
+
+  it.each(paidLeft)(
+    'loses nothing of what was paid and %s once a history is added',
+    async (_, how) => {
+      const nights = await Nights.begin();
+      await expect(nights.runWith(list, how)).rejects.toThrow();
+      const other = mixed(6, 11);
+      const refused = { code: 'state_mismatch', option: 'history' };
+      await expect(nights.runWith(other)).rejects.toMatchObject(refused);
+      await nights.night(other);
+      await expectRows(nights, other);
+      await nights.night(list);
+      await expectRows(nights, list);
+      await expectPaidOnce(nights, [...list, ...other]);
+    },
+  );
+
   it('is stopped when that is asked for, or when most of what was paid would be of no use', async () => {
     const nights = await Nights.begin();
     await expect(nights.runWith(list, halfPaid)).rejects.toThrow();
@@ -211,6 +232,7 @@ describe('a list that has changed since its run stopped', () => {
     });
     await expect(nights.runWith(mixed(6, 4), { onProgress })).rejects.toMatchObject({
       code: 'state_mismatch',
+      option: 'history',
       message: expect.stringMatching(/\b6\b.*\b2\b.*`onChange: 'carry'`.*`fresh`/) as string,
     });
     expect(requests).not.toContain('carried');
