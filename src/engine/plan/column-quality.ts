@@ -78,16 +78,31 @@ export interface DoubtOptions {
     | undefined;
 }
 
+interface ListOptions {
+  readonly history?: ResultHistory | undefined;
+  readonly splitCells?: boolean | undefined;
+}
+
 /** The doubtful columns of a plan. @throws ConfigurationError `column_of_lists` where most cells of one are lists */
-export function doubtfulColumns(plan: Plan, history?: ResultHistory): readonly DoubtfulColumn[] {
+export function doubtfulColumns(
+  plan: Plan,
+  { history, splitCells = false }: ListOptions = {},
+): readonly DoubtfulColumn[] {
   const ofLists = plan.layout.columns.find((_, index) => {
     const { filled, lists } = plan.planner.cells.profiles[index] ?? { filled: 0, lists: 0 };
     return lists * 2 > filled;
   });
   if (ofLists) {
+    const way = splitCells
+      ? 'those lists hold more than addresses: write each address into a row or a column of its own'
+      : `${optionName('splitCells')} writes a row for each address of a list`;
     throw new ConfigurationError(
-      `the cells of column ${JSON.stringify(ofLists.name)} are lists of values, and each must be one text: ${optionName('splitCells')} writes a row for each address of a list; nothing was sent`,
-      { code: 'column_of_lists', column: ofLists.name, option: 'splitCells' },
+      `the cells of column ${JSON.stringify(ofLists.name)} are lists of values, and each must be one text: ${way}; nothing was sent`,
+      {
+        code: 'column_of_lists',
+        column: ofLists.name,
+        ...(splitCells ? { fault: 'unsupported' } : { option: 'splitCells' }),
+      },
     );
   }
   return plan.layout.columns.flatMap(({ name, type }, index) => {
@@ -254,9 +269,9 @@ function countryInHistory(
 
 export async function askAboutColumns(
   plan: Plan,
-  { onDoubtfulColumns, history }: DoubtOptions & { readonly history?: ResultHistory | undefined },
+  { onDoubtfulColumns, ...options }: DoubtOptions & ListOptions,
 ): Promise<void> {
-  const columns = doubtfulColumns(plan, history);
+  const columns = doubtfulColumns(plan, options);
   if (columns.length === 0 || !onDoubtfulColumns || (await onDoubtfulColumns(columns))) return;
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
   const misread = columns.flatMap(({ misread: numbers }) => numbers ?? []);

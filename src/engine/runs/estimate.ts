@@ -88,7 +88,10 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   }
   await validate?.end?.();
   list.end();
-  const doubtful = doubtfulColumns(list.plan, unfinished ? undefined : options.history);
+  const doubtful = doubtfulColumns(list.plan, {
+    splitCells: options.splitCells,
+    history: unfinished ? undefined : options.history,
+  });
   // Nothing has to be stopped: the caller reads the estimate.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
   const entryOf = (batches: readonly Batch[]): PlanEntry =>

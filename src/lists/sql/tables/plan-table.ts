@@ -248,8 +248,8 @@ function refuseOther(name: string, { isTable, engine }: ExistingTable, isWelcome
   }
   if (isWelcome) return;
   throw new ConfigurationError(
-    `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (${optionName('key')})`,
-    { fault: 'exists' },
+    `the table ${name} is there already, and it is not written over: give its key column (${optionName('key')}), which updates its rows or adds to them, or name another table`,
+    { option: 'key', fault: 'exists' },
   );
 }
 

@@ -60,8 +60,19 @@ describe('onDoubtfulColumns', () => {
     const cells: readonly unknown[] = [['030 12345'], ['030 12346', '030 12347'], []];
     const source = rowsSource(cells.map((phones) => ({ phones })));
     const options = { source, phone: ['phones'] as const, country: 'DE' };
-    const refused = { code: 'column_of_lists' };
+    const refused = { code: 'column_of_lists', option: 'splitCells' };
     await expect(estimateRun(options)).rejects.toMatchObject(refused);
+    const objects = cells.map((_, at): { phones: unknown } => ({
+      phones: [{ number: `030 1234${at}` }],
+    }));
+    const split = {
+      phone: ['phones'] as const,
+      country: 'DE',
+      source: rowsSource(objects),
+      splitCells: true,
+    };
+    const others = { code: 'column_of_lists', fault: 'unsupported' };
+    await expect(estimateRun(split)).rejects.toMatchObject(others);
     const sink = rowsSink(() => undefined);
     const stateDir = join(await withFolder(), 'state');
     const onDoubtfulColumns = () => true;

@@ -97,7 +97,7 @@ export function describeTable({
       const place = await openPeople();
       const before = await place.ask(`SELECT * FROM ${place.table}`);
       const error = await refusalOf(place.source(`SELECT * FROM ${place.table}`), place, {});
-      expect(error).toMatchObject({ code: 'invalid_option', fault: 'exists' });
+      expect(error).toMatchObject({ code: 'invalid_option', option: 'key', fault: 'exists' });
       expect(await place.ask(`SELECT * FROM ${place.table}`)).toEqual(before);
     });
 
