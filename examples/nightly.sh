@@ -3,6 +3,10 @@
 # Options after the folder, by their long names, take the place of those below: --country DE, or --local for
 # a first try.
 set -uo pipefail
+if [ $# -eq 0 ]; then
+  echo 'usage: nightly.sh FOLDER [--OPTION=VALUE...]' >&2
+  exit 2
+fi
 cd "$1" || exit 2
 shift
 # A signal to the script ends sluice, once, in a process group of its own: the script goes on to say so.
@@ -63,7 +67,7 @@ case "$code" in
   5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says' ;;
   6) echo 'the list, the output or the disk failed: fix what the log says' ;;
   7) echo 'the service failed' ;;
-  8) echo 'suspect: verified.csv is the old one, the log says what to look at' ;;
+  8) echo 'suspect: verified.csv was not written, the log says what to look at' ;;
   75) echo 'left to the service: the next run collects' ;;
   130 | 143) echo 'stopped from outside, as by timeout: the next run resumes' ;;
   137) echo 'killed (137), or no memory was left: the next run resumes' ;;

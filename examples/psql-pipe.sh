@@ -3,6 +3,10 @@
 # A pipe cannot be read again: with --state the run can still be resumed once its input was read. When the last
 # psql fails, Sluice may have ended, and its state directory is gone: the history keeps what was paid.
 set -euo pipefail
+if [ -z "${DATABASE_URL:-}" ]; then
+  echo 'usage: DATABASE_URL=postgres://… psql-pipe.sh [OPTION...]' >&2
+  exit 2
+fi
 
 psql "$DATABASE_URL" --quiet --command "
   SET client_min_messages = warning;

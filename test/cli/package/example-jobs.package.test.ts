@@ -42,6 +42,14 @@ function runJob(
 const complete =
   'verified.csv is complete\nsluice: contacts.csv: 281 rows, 66 % of 276 emails valid\n';
 
+it.each(['nightly.sh', 'psql-pipe.sh'])(
+  'examples/%s says how it is used, and ends with 2',
+  async (name) => {
+    const ended = await runJob(await withFolder(), join(examples, name), []);
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/^usage: .*\n$/) });
+  },
+);
+
 describe('examples/nightly.sh', () => {
   it('verifies a list, knows it the next night, and tells by its exit code', async () => {
     const folder = await jobFolder();
