@@ -11,7 +11,7 @@ export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonl
   return [
     ...failedAdvice(summary, options),
     ...fewerRowsAdvice(summary, options),
-    ...changedAdvice(summary),
+    ...changedAdvice(summary, options),
     ...nothingKeptAdvice(summary),
   ];
 }
@@ -23,7 +23,7 @@ export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonl
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly Advice[] {
   const ofCells = adviceOnCells(summary, options);
   const ofRows = [
-    ...changedAdvice(summary),
+    ...changedAdvice(summary, options),
     ...nothingKeptAdvice(summary),
     ...validLeftOutAdvice(summary),
   ];
@@ -47,7 +47,9 @@ function paidAgainAdvice(
   // What a trial verifies again, its own message says.
   if (limit !== undefined && rows >= limit) return [];
   const sent = [email, phone].reduce((sum, type) => sum + (type?.addresses ?? 0), 0);
-  if (service === 'local' || hasHistory || sent === 0 || isNotFinished(summary)) return [];
+  if (service === 'local' || hasHistory || sent === 0) return [];
+  // What is said of these ends has it.
+  if (summary.suspect || isNotFinished(summary)) return [];
   return [advise('another_run_pays', { addresses: sent })];
 }
 
@@ -104,9 +106,13 @@ function fewerRowsAdvice(
   return [advise('fewer_rows', { rows, before: before || null })];
 }
 
-function changedAdvice({ skipped_updates: left }: Summary): readonly Advice[] {
+function changedAdvice(
+  { skipped_updates: left, service, compared }: Summary,
+  { hasHistory = compared !== undefined }: AdviceOptions,
+): readonly Advice[] {
   if (!left || left.changed === 0) return [];
-  return [advise('rows_changed', { rows: left.changed })];
+  const isFree = hasHistory || service === 'local';
+  return [advise('rows_changed', { rows: left.changed, has_history: isFree })];
 }
 
 function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonly Advice[] {

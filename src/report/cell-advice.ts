@@ -263,8 +263,8 @@ function riskyAdvice(
   { email }: Summary,
   { keepsQuality = false }: AdviceOptions,
 ): readonly CellAdvice[] {
-  const { risky = 0, disposable = 0 } = email?.of_valid ?? {};
+  const { risky = 0, disposable = 0, both = 0 } = email?.of_valid ?? {};
   if (!email || keepsQuality) return [];
   const { valid } = email.verdicts;
-  return cellAdvice(risky + disposable, 'risky', { valid, risky, disposable });
+  return cellAdvice(risky + disposable - both, 'risky', { valid, risky, disposable, both });
 }

@@ -57,6 +57,8 @@ export interface StoppedOptions {
   readonly store?: SharedStore | undefined;
   /** Launched credits before refunds, for a run without readable state. @default none */
   readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
+  /** Its budget: where it is 0, no smaller batch fits. @default none */
+  readonly maxCredits?: number | undefined;
   readonly noMoreOpenThan?: FilePermissions | undefined;
 }
 

@@ -1,3 +1,4 @@
+import { verificationTypes } from '../contract/enums.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
 import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/summary/summary.js';
 import { adviceOf, dutiesOf, isNotFinished } from './advice.js';
@@ -26,7 +27,13 @@ export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}):
   // Hints about the list are no reason to wake anybody.
   const next = dutiesOf(figures, options)[0]?.message ?? null;
   if (figures.suspect) {
-    const { message } = runSentence('suspect', { output: figures.output });
+    const { output, max_unknown: most = 0 } = figures;
+    const types = verificationTypes.flatMap((type) => {
+      const { unknown } = figures[type]?.verdicts ?? { unknown: 0 };
+      const { verified } = figures[type]?.buckets ?? { verified: 0 };
+      return unknown * 100 > verified * most ? [{ type, unknown, verified }] : [];
+    });
+    const { message } = runSentence('suspect', { output, max_unknown: most, types });
     return { exit_code: 8, reason: 'suspect', message, next, advice };
   }
   if (!hasFailed(figures)) return { exit_code: 0, reason: null, message: null, next, advice };
@@ -67,7 +74,7 @@ export function soFar(status: RunStatus): RunSentence {
   const isAwaited = 'state' in status && status.state === 'working';
   const doubtful = isAwaited ? noCredits : doubtfulCredits;
   if (isFinished) return runSentence('status_written', { launched, doubtful });
-  if (rows === null) return runSentence('status_unread', {});
+  if (rows === null) return runSentence('status_unread', { launched, doubtful });
   const verified = status.stages['done'] ?? 0;
   const verifying = status.running - inDoubt - verified;
   const open = isAwaited
@@ -123,7 +130,10 @@ const conditions: ReadonlyMap<number, Condition> = new Map([
 export function nextAfter(
   { exit_code: exitCode, reason }: Pick<RunEnd, 'exit_code' | 'reason'>,
   status: RunStatus | undefined,
-  store?: string,
+  {
+    store,
+    maxCredits,
+  }: { readonly store?: string | undefined; readonly maxCredits?: number | undefined } = {},
 ): RunSentence {
   if (reason === 'state_locked') return runSentence('wait_for_lock', {});
   if (reason === 'input_suspect') return runSentence('check_list', {});
@@ -132,7 +142,8 @@ export function nextAfter(
     store === undefined ? runSentence('starts_over', {}) : runSentence('resumes', { store });
   // The condition is said in front.
   const { message: next } = status ? nextOf({ ...status, stopped: null }) : unread();
-  const condition = conditionOf(exitCode, reason, store === undefined ? status : undefined);
+  const mayShrink = store === undefined && maxCredits !== 0;
+  const condition = conditionOf(exitCode, reason, mayShrink ? status : undefined);
   const enough = status && status.rows !== null ? enoughCredits(status) : null;
   return runSentence('repeat', { condition, enough, next });
 }

@@ -187,11 +187,11 @@ export class RunReports {
     end: Pick<RunEnd, 'exit_code' | 'reason' | 'message'>,
     options: StoppedOptions,
   ): Promise<StoppedReports> {
-    const { input, output, stateDir, store, launchedCredits, noMoreOpenThan } = options;
+    const { input, output, stateDir, store, launchedCredits, maxCredits, noMoreOpenThan } = options;
     const place = store ?? stateDir;
     const run =
       place === undefined ? undefined : await readStoppedRun(place).catch(() => undefined);
-    const { message: next } = nextAfter(end, run?.status, store?.name);
+    const { message: next } = nextAfter(end, run?.status, { store: store?.name, maxCredits });
     const summary: StoppedSummary & RunEnd = {
       stopped: true,
       input,

@@ -1103,7 +1103,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(code, seen).toBe(exitCode);
     const [, printed] = seen.split(question);
     expect(printed?.replaceAll(/\s+/g, ' ')).toContain(
-      catalogue.not_started.sentence({ is_interrupted: exitCode === 130 }),
+      catalogue.not_started.sentence({ is_declined: exitCode !== 130 }),
     );
     expect(await paid(service)).toBe(0);
     expect(await readdir(folder)).toEqual(['list.csv']);

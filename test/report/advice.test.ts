@@ -279,11 +279,12 @@ describe('what the figures of a run ask for', () => {
 
   it('is to write only good ones, where valid emails are risky', () => {
     const verdicts = { ...noVerdicts, valid: 1330 };
-    const advice = (risky: number, disposable: number, options = {}) =>
-      adviceOn(quiet({ verdicts, of_valid: { risky, disposable } }), options);
-    expect(advice(92, 47)).toEqual([{ code: 'risky', valid: 1330, risky: 92, disposable: 47 }]);
-    expect(advice(1200, 0)).toMatchObject([{ risky: 1200, disposable: 0 }]);
-    expect(advice(92, 47, { keepsQuality: true })).toEqual([]);
+    const advice = (of_valid: Summary['columns'][number]['of_valid'], options = {}) =>
+      adviceOn(quiet({ verdicts, of_valid }), options);
+    const some = { risky: 92, disposable: 47, both: 40 };
+    expect(advice(some)).toEqual([{ code: 'risky', valid: 1330, ...some }]);
+    expect(advice({ risky: 1200, disposable: 0, both: 0 })).toMatchObject([{ risky: 1200 }]);
+    expect(advice(some, { keepsQuality: true })).toEqual([]);
   });
 
   it('says with whatever needs another run that it is paid for again, where no history keeps results', () => {
@@ -292,7 +293,7 @@ describe('what the figures of a run ask for', () => {
     const misspelt = { cells: 5, of_rows: 1000, suggested_in: null };
     const outputs = [{ name: 'verified.csv', rows: 0 }];
     const all: readonly Summary[] = [
-      quiet({ verdicts, of_valid: { risky: 9, disposable: 1 } }),
+      quiet({ verdicts, of_valid: { risky: 9, disposable: 1, both: 0 } }),
       quiet({ misspelt }),
       quiet(someUnknown),
       quiet({ misspelt: { ...misspelt, suggested_in: 'email_suggestion' } }),
@@ -350,7 +351,7 @@ describe('what the figures of a run ask for', () => {
     const summary = { ...quiet(someUnknown, phone), skipped_updates: skippedUpdates };
     expect(adviceOn(summary)).toMatchObject([
       { code: 'run_again', stopped_by: null },
-      { code: 'rows_changed', rows: 2 },
+      { code: 'rows_changed', rows: 2, has_history: true },
       { code: 'missing_digits', column: 'mobile', cells: 1 },
       { code: 'unknown', cells: 1047 },
     ]);
@@ -364,5 +365,12 @@ describe('what the figures of a run ask for', () => {
     const suspect = { ...summary, suspect: true };
     expect(endOf(suspect).exit_code).toBe(8);
     expect(adviceOn(suspect)[0]).toEqual({ code: 'start_over', has_history: true });
+    // It says that the next run pays again.
+    const advised = adviceOn(suspect, { hasHistory: false });
+    expect(advised.slice(0, 2)).toEqual([
+      { code: 'start_over', has_history: false },
+      { code: 'rows_changed', rows: 2, has_history: false },
+    ]);
+    expect(advised).not.toContainEqual(expect.objectContaining({ code: 'another_run_pays' }));
   });
 });

@@ -209,9 +209,11 @@ describe('a run in words', () => {
     expect(nextOf(unlaunched).fields).toMatchObject(smaller);
     const stop = { exit_code: 5, reason: 'budget_exhausted' };
     expect(nextAfter(stop, unlaunched).fields).toMatchObject(smaller);
-    expect(nextAfter(stop, unlaunched, 'the run nightly').fields['condition']).toBe(
+    expect(nextAfter(stop, unlaunched, { maxCredits: 0 }).fields['condition']).toBe(
       'higher_budget',
     );
+    const store = 'the run nightly';
+    expect(nextAfter(stop, unlaunched, { store }).fields['condition']).toBe('higher_budget');
   });
 
   it('says of a list that was not read to its end that the run starts over', () => {
@@ -259,7 +261,7 @@ describe('a run in words', () => {
     const { message: over } = runSentence('starts_over', {});
     const { message: store } = runSentence('resumes', { store: 'the run x' });
     expect(nextAfter(end, undefined).fields['next']).toBe(over);
-    expect(nextAfter(end, undefined, 'the run x').fields['next']).toBe(store);
+    expect(nextAfter(end, undefined, { store: 'the run x' }).fields['next']).toBe(store);
   });
 
   it('says the day where it is not this one', () => {

@@ -97,6 +97,7 @@ async function outputOf(
 function statsText(stats: HistoryStats, isJson: boolean): string {
   if (isJson) return jsonText(stats);
   const { verdicts, saved, unknownCost } = stats;
+  const refunds = describeCredits(stats.refunded);
   const counts = Object.entries(verdicts).map(
     ([verdict, count]) => `${grouped(count)} ${verdict === 'none' ? 'without a verdict' : verdict}`,
   );
@@ -113,7 +114,7 @@ function statsText(stats: HistoryStats, isJson: boolean): string {
     ['batches', grouped(stats.batches)],
     [
       'spent',
-      `${describeCredits(stats.spent) ?? '0 credits'} in all, before refunds of ${describeCredits(stats.refunded) ?? '0 credits'}`,
+      `${describeCredits(stats.spent) ?? '0 credits'} in all${refunds === undefined ? '' : `, before refunds of ${refunds}`}`,
     ],
     ...(unknownCost.batches === 0
       ? []

@@ -1,3 +1,4 @@
+import { basename, resolve } from 'node:path';
 import { ConfigurationError, RunReports, type SharedStore } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { shellQuote } from '../../platform/text/printable.js';
@@ -25,7 +26,7 @@ import { progressMode } from '../terminal/progress-lines.js';
 import { Reporter } from '../terminal/reporter.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
 import { codeOf, errorText } from '../messages/describe-error.js';
-import { paidInVainMessages, type RunContext, stopMessages } from '../messages/end-messages.js';
+import { paidInVainMessage, type RunContext, stopMessages } from '../messages/end-messages.js';
 import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import {
   refuseStandardInput,
@@ -33,6 +34,7 @@ import {
   storeOptions,
   storePatience,
 } from '../options/store-options.js';
+import { givenOptions } from '../options/library-options.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import type { AddedOption } from '../guide/choose-country.js';
 import { proposeFile, showGuide } from '../guide/guide.js';
@@ -133,7 +135,7 @@ async function reportIfStopped(
     ...omitUndefined({ onMessage, shown }),
   });
   const reports = await openReports(input, to);
-  const list = positionals.map(showLocation).join(', ');
+  const list = positionals.map((each) => listName(each, input.cwd)).join(', ');
   const isInPlace = resolvePath(input.cwd, positionals[0] ?? '') === to.path;
   const table = isInPlace ? options.text('into') : undefined;
   const run: RunContext = {
@@ -145,6 +147,7 @@ async function reportIfStopped(
       .map((name) => `--${name} ${shellQuote(showLocation(options.text(name) ?? ''))}`)
       .join(' '),
     stateDir: stateDirectoryOf(to, input),
+    maxCredits: givenOptions(options).maxCredits,
   };
   try {
     await refuseUnquoted(input);
@@ -152,6 +155,12 @@ async function reportIfStopped(
   } catch (error) {
     return reportStopped(error, run, reporter, reports);
   }
+}
+
+/** An input as people call it, also away from the folder that it was named in. */
+function listName(given: string, cwd: string): string {
+  if (given === standard) return 'standard input';
+  return showLocation(/^[./]+$/.test(given) ? basename(resolve(cwd, given)) || given : given);
 }
 
 /** @throws ConfigurationError, OutputError before anything is read */
@@ -256,7 +265,7 @@ async function reportStopped(
 ): Promise<number> {
   const exitCode = exitCodeOf(error);
   reporter.failed(error);
-  const { batches, launched } = reporter.launched();
+  const { isSent, batches, launched } = reporter.launched();
   const { input, list, output, noMoreOpenThan, isStreaming, isFree, store, stateDir } = run;
   const end = {
     exit_code: exitCode,
@@ -272,25 +281,26 @@ async function reportStopped(
     output,
     noMoreOpenThan,
     service: run.serviceBefore,
+    ...omitUndefined({ maxCredits: run.maxCredits }),
     ...(store || isStreaming
       ? { ...(store && { store }), launchedCredits: launched }
       : { stateDir }),
   });
   const isUsage = exitCode === exitCodes.usage;
-  const isUnsent = error instanceof Interruption && !run.store && !status;
-  const hasNoRun = isUnsent && run.isBegun !== true;
+  const isUnsent = !run.store && !status && !isSent;
+  const hasNoRun = error instanceof Interruption && isUnsent && run.isBegun !== true;
+  // These errors say it themselves.
+  const isSaid = isUsage || end.reason === 'input_suspect';
   reporter.report([
-    ...(hasNoRun || (isUnsent && !isStreaming)
-      ? [message('not_started', { is_interrupted: true })]
-      : []),
+    ...(isUnsent && !isSaid ? [message('not_started', { is_declined: false })] : []),
     ...unwritten.map((cause) =>
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
     ...(isStreaming ? [] : stopMessages(error, status, next, run)),
     ...(creditsBefore && !isUsage ? [message('credits_before', creditsBefore, 'notice')] : []),
     // Without a state that can be read, only this process knows what it has launched.
-    ...((isStreaming && !isFree) || (!isStreaming && !status)
-      ? paidInVainMessages(batches, launched)
+    ...((batches > 0 || (isSent && !store)) && (isStreaming ? !isFree : !status)
+      ? [paidInVainMessage(batches, launched)]
       : []),
   ]);
   if (!isUsage && !hasNoRun) reporter.stopped(list, end);

@@ -108,7 +108,7 @@ export function leave(
 }
 
 function notStarted(reporter: Reporter): number {
-  reporter.report([message('not_started', { is_interrupted: false })]);
+  reporter.report([message('not_started', { is_declined: true })]);
   return exitCodes.usage;
 }
 

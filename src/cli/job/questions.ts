@@ -229,7 +229,7 @@ export function askAboutCarrying(
     onCarry: async (carried) => {
       reporter.report([carriedMessage(carried)]);
       const unused = carried.paidAddresses - carried.usedAddresses;
-      const question = `${counted(unused, 'paid result')} of that run would be lost. Go on?`;
+      const question = `${counted(unused, 'paid result')} of that run would be lost, which --history FILE keeps. Go on?`;
       return agrees(question, person, signal);
     },
   };

@@ -137,7 +137,7 @@ const forwarded: readonly RunProgress['stage'][] = [
 
 /** The budget is that of all: the process that has started this one sees by itself that it changes. */
 function isForwarded(progress: RunProgress): boolean {
-  const isOfAll = progress.stage === 'notice' && progress.code === 'budget_changed_elsewhere';
+  const isOfAll = progress.stage === 'notice' && progress.code === 'max_credits_changed_elsewhere';
   return forwarded.includes(progress.stage) && !isOfAll;
 }
 

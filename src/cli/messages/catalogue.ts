@@ -54,8 +54,11 @@ interface EventDefinition<in out Fields> extends Omit<SentenceDefinition<Fields>
   readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
   /** What a person copies: on an unwrapped line of its own below the sentence. */
   readonly copied?: (fields: ReadOnly<Fields>) => string;
-  /** What a person calls it, of a warning: in the last line of a run. @default the words of its name */
-  readonly called?: string;
+  /**
+   * What a person calls it, of a warning: in the last line of a run, if that does not say it otherwise.
+   * @default the words of its name
+   */
+  readonly called?: string | null;
   /** Its prefix at a terminal, where lines do not name the program; of an item of a list, anywhere. */
   readonly mark?: string;
 }
@@ -333,13 +336,13 @@ export const catalogue = {
     sentence: made,
   }),
   not_started: notice({
-    when: 'A person does not start the command that was shown, or interrupts it before anything is sent.',
-    example: { is_interrupted: false },
-    variants: [{ is_interrupted: true }],
-    sentence: ({ is_interrupted: isInterrupted }) =>
-      isInterrupted
-        ? 'nothing was sent'
-        : 'stopped; nothing was sent: to start later, run the command above, or a changed one',
+    when: 'A run has ended before it sent anything. `is_declined`: a person does not start the command that was shown.',
+    example: { is_declined: true },
+    variants: [{ is_declined: false }],
+    sentence: ({ is_declined: isDeclined }) =>
+      isDeclined
+        ? 'stopped; nothing was sent: to start later, run the command above, or a changed one'
+        : 'nothing was sent',
   }),
   doubtful_column: warning({
     when: 'Many cells of a column look wrong, lack a `+`, are numbers of other countries than the given ones, or are in the history for another country: one event for each `doubt`.',
@@ -883,6 +886,7 @@ export const catalogue = {
   }),
   incomplete: warning({
     when: 'The run is over, and its exit code is not 0. A log has it in `finished`.',
+    called: null,
     example: {
       exit_code: 3,
       reason: orNull('rows_failed'),
@@ -918,11 +922,11 @@ export const catalogue = {
     },
     sentence({ limit, results }) {
       const again = {
-        kept: ' (what was verified now is not paid for again)',
-        lost: ' (with no --history, these rows are paid for again)',
+        kept: '; another run does not pay for them again',
+        lost: '; another run pays for them again, as no --history keeps the results',
         free: '',
       }[results];
-      return `the first ${counted(limit, 'row')} only; leave out --limit for the rest${again}`;
+      return `the first ${counted(limit, 'row')} only${again}`;
     },
   }),
   finished: info<Readonly<Record<string, unknown>>>({
@@ -997,10 +1001,13 @@ export const catalogue = {
       `paid results are kept in ${state}: to write them elsewhere, add --state ${shellQuote(state)} and name another -o`,
   }),
   paid_in_vain: notice({
-    when: 'A run has failed after launches of this process, and streams, or its state cannot be read.',
+    when: 'A run has failed after it sent something, and streams, or its state cannot be read: what this process has launched.',
     example: { batches: 1, email_credits: 100, phone_credits: 0 },
+    variants: [{ batches: 0, email_credits: 0 }],
     sentence: ({ batches, email_credits: email, phone_credits: phone }) =>
-      `paid before it stopped: at most ${describeCredits({ email, phone }) ?? '0 credits'}, for ${counted(batches, 'batch')}; the service keeps ${batches === 1 ? 'its' : 'their'} results: sluice batch list and sluice batch export show them, free of charge`,
+      batches === 0
+        ? 'nothing was paid'
+        : `paid before it stopped: at most ${describeCredits({ email, phone }) ?? '0 credits'}, for ${counted(batches, 'batch')}; the service keeps ${batches === 1 ? 'its' : 'their'} results: sluice batch list and sluice batch export show them, free of charge`,
   }),
   no_report: warning({
     when: 'A stopped run could not write its summary or report.',
@@ -1186,9 +1193,11 @@ export function sentencesOf({ event, fields }: Omit<Message, 'severity'>): reado
 }
 
 /** What a person calls it; of a notice, of which there are many, by its code. */
-export function nameOf({ event, fields: { code } }: Message): string {
+export function nameOf({ event, fields: { code } }: Message): string | null {
   const { called } = catalogue[event] as EventDefinition<unknown>;
-  return called ?? (typeof code === 'string' ? code : event).replaceAll('_', ' ');
+  return called !== undefined
+    ? called
+    : (typeof code === 'string' ? code : event).replaceAll('_', ' ');
 }
 
 /** Text that stands below a message, or before it at a terminal. */

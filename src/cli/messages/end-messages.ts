@@ -261,11 +261,11 @@ function keptMessages(error: unknown, status: RunStatus): readonly Message[] {
 }
 
 /** A failed streaming run loses what it paid, others may not: reported also with `--quiet`. */
-export function paidInVainMessages(
+export function paidInVainMessage(
   batches: number,
   { email: email_credits, phone: phone_credits }: RunStatus['launchedCredits'],
-): readonly Message[] {
-  return batches === 0 ? [] : [message('paid_in_vain', { batches, email_credits, phone_credits })];
+): Message {
+  return message('paid_in_vain', { batches, email_credits, phone_credits });
 }
 
 /** What is learned about a run as it proceeds; incomplete where it stops. */
@@ -292,6 +292,7 @@ export interface RunContext extends RunFacts {
   readonly program: string;
   /** How its store was named, for a shell. */
   readonly storeOptions: string;
+  readonly maxCredits: number | undefined;
   /** Its state directory, or where it would be. */
   readonly stateDir: string | undefined;
 }

@@ -39,7 +39,7 @@ const figures = [
   { figure: 'from earlier runs', form: 'whole' },
   { figure: 'credits', form: 'whole' },
   { figure: 'credits (free)', form: 'whole' },
-  { figure: 'by the balance', form: 'part' },
+  { figure: 'credits by the balance', form: 'whole' },
   { figure: 'after refunds of', form: 'part' },
 ] as const;
 type Figure = (typeof figures)[number]['figure'];
@@ -105,12 +105,13 @@ function typeFigures(
 ): readonly [Figure, number | null][] {
   const { addresses = 0, from_history: known = 0 } = summary[type] ?? {};
   const credits = summary.credits[type];
+  // Other jobs, and credits bought meanwhile, count in the balance.
+  const isByBalance = credits?.source === 'balance_difference';
+  const paid = isByBalance ? 'credits by the balance' : 'credits';
   return [
     ['unique addresses', addresses],
     ...seldom('from earlier runs', known),
-    [summary.service === 'local' ? 'credits (free)' : 'credits', credits?.net ?? null],
-    // Other jobs, and credits bought meanwhile, count in the balance.
-    ...seldom('by the balance', credits?.source === 'balance_difference' ? (credits.net ?? 0) : 0),
+    [summary.service === 'local' ? 'credits (free)' : paid, credits?.net ?? null],
     ...seldom('after refunds of', credits?.refunded ?? 0),
   ];
 }

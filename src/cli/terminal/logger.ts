@@ -64,7 +64,8 @@ export class Logger implements MessageLog {
       if (this.#options.isQuiet === true || key === this.#latest) return;
       this.#latest = key;
     }
-    if (severity === 'warning') this.#warnings.push(nameOf(one));
+    const name = severity === 'warning' ? nameOf(one) : null;
+    if (name !== null) this.#warnings.push(name);
     // A notice answers a person, and does so each time.
     if (severity !== 'notice' && this.#options.shown?.has(key) === true) return;
     this.#latestMs = this.#options.clock.now();

@@ -21,7 +21,7 @@ import {
   namesOf,
   progressMessage,
 } from '../messages/progress-messages.js';
-import { type FieldsOf, message, type Message, type Severity } from '../messages/catalogue.js';
+import { type FieldsOf, message, type Message } from '../messages/catalogue.js';
 import {
   adviceMessages,
   comparedMessages,
@@ -115,8 +115,13 @@ export class Reporter {
     return this.#doubts.has(key) || this.#options.shown?.has(key) === true;
   }
 
-  launched(): { readonly batches: number; readonly launched: RunStatus['launchedCredits'] } {
+  launched(): {
+    readonly isSent: boolean;
+    readonly batches: number;
+    readonly launched: RunStatus['launchedCredits'];
+  } {
     return {
+      isSent: this.#figures.sentBatches > 0,
       batches: this.#figures.launchedBatches,
       launched: this.#figures.launchedCredits,
     };
@@ -198,7 +203,9 @@ export class Reporter {
       ...last,
     ]);
     const verdict = verdictOf(summary, end.exit_code, this.#logger.warnings, this.#isUnmeant);
-    this.#verdict(message('verdict', { verdict }, this.#verdictSeverity));
+    // With `--quiet` only where something is wrong.
+    const isWrong = end.exit_code !== 0 || this.#logger.warnings.length > 0;
+    this.#verdict(message('verdict', { verdict }, isWrong ? 'notice' : 'info'));
   }
 
   /** The last line of all, readable alone: the subject of a mail. */
@@ -206,11 +213,6 @@ export class Reporter {
     const isShown = last.severity !== 'info' || this.#options.isQuiet !== true;
     if (this.#options.isTerminal === true && isShown) printLines('\n', this.#out);
     this.report([last]);
-  }
-
-  /** With `--quiet` only where something is wrong. */
-  get #verdictSeverity(): Severity {
-    return this.#logger.warnings.length > 0 ? 'notice' : 'info';
   }
 
   /** The last line of a run that stopped; also with `--quiet`, as the error above it. */

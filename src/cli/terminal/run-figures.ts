@@ -232,6 +232,10 @@ export class RunFigures {
     return credits;
   }
 
+  get sentBatches(): number {
+    return this.#progress.now().batches;
+  }
+
   get launchedBatches(): number {
     return this.#progress.now().batchesLaunched;
   }

@@ -296,7 +296,7 @@ export class RunLifecycle {
     if (!outputClaim) throw new ClaimRevokedError('the output');
     await end.settleAll();
     if (end.isWhole && history) await this.#place.keepResults(history, end.batches);
-    const { tally, sink, isSuspect } = await outputClaim.output.finish();
+    const { tally, sink, suspectBeyond } = await outputClaim.output.finish();
     onProgress?.({ stage: 'written', rows: plannedInput.entry.rows - rowsLeftAlone(sink) });
     if (end.isWhole) await end.deleteUnneeded(async () => outputClaim.claim.confirm());
     const earlier = creditsBefore(runsBefore);
@@ -307,7 +307,7 @@ export class RunLifecycle {
         service: entry.service,
         rows: plannedInput.entry.rows,
         asked: this.#options,
-        isSuspect,
+        suspectBeyond,
         seconds: (performance.now() - this.#startedMs) / 1000,
         plan: plannedInput.plan,
         tally,

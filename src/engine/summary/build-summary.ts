@@ -22,8 +22,8 @@ interface Summarized {
   readonly service: string;
   readonly rows: number;
   readonly asked: Asked;
-  /** Whether the rows went to the suspect output. @default false */
-  readonly isSuspect?: boolean;
+  /** The `maxUnknown` that it goes beyond, in percent. @default none */
+  readonly suspectBeyond?: number | undefined;
   readonly seconds: number;
   readonly plan: Plan;
   readonly tally: OutcomeTally;
@@ -68,7 +68,8 @@ export function summarize(run: Summarized): Summary {
     reachable_rows: people.reachable,
     ...(people.optedOut > 0 && { opted_out_rows: people.optedOut }),
     ...(people.splitOff > 0 && { rows_split_off: people.splitOff }),
-    suspect: run.isSuspect ?? false,
+    suspect: run.suspectBeyond !== undefined,
+    ...(run.suspectBeyond !== undefined && { max_unknown: run.suspectBeyond }),
     ...(skippedUpdates && { skipped_updates: skippedUpdates }),
     seconds,
     columns: plan.layout.columns.flatMap(({ name, type }, column) => {

@@ -30,8 +30,10 @@ export interface CellTally {
   readonly verdicts: Readonly<Record<Verdict, number>>;
   /** Verified cells by quality; empty for phones. */
   readonly quality: Counts;
-  /** Valid emails of risky quality, and those of disposable services; one can be both. Absent without any. */
-  readonly of_valid?: { readonly risky: number; readonly disposable: number } | undefined;
+  /** Valid emails of risky quality, those of disposable services, and those that are both. Absent without any. */
+  readonly of_valid?:
+    | { readonly risky: number; readonly disposable: number; readonly both: number }
+    | undefined;
 }
 
 /** Emails whose domain looks misspelt. */

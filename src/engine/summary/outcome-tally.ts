@@ -55,7 +55,7 @@ export class OutcomeTally {
   #tally(columns: readonly number[]): CellTally {
     const buckets = { verified: 0, not_submitted: 0, no_result: 0, failed: 0 };
     const verdicts = { valid: 0, wrong: 0, unknown: 0, none: 0 };
-    const ofValid = { risky: 0, disposable: 0 };
+    const ofValid = { risky: 0, disposable: 0, both: 0 };
     const reasons = new Map<string, number>();
     const quality = new Map<string, number>();
     for (const column of columns) {
@@ -72,8 +72,10 @@ export class OutcomeTally {
         const name = qualityOf(outcome);
         quality.set(name, (quality.get(name) ?? 0) + count);
         if (verdict !== 'valid') return;
-        if (name === 'risky') ofValid.risky += count;
-        if (isDisposable(outcome)) ofValid.disposable += count;
+        const [isRisky, isThrowAway] = [name === 'risky', isDisposable(outcome)];
+        if (isRisky) ofValid.risky += count;
+        if (isThrowAway) ofValid.disposable += count;
+        if (isRisky && isThrowAway) ofValid.both += count;
       });
     }
     return {

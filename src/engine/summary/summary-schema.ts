@@ -63,7 +63,7 @@ const cellTally = {
   reasons: counts,
   verdicts,
   quality: counts,
-  of_valid: z.object({ risky: count, disposable: count }).optional(),
+  of_valid: z.object({ risky: count, disposable: count, both: count }).optional(),
 };
 
 const misspelt = schemaOf<MisspeltCells>()(
@@ -250,6 +250,7 @@ const summaryFields = {
   opted_out_rows: count.optional(),
   rows_split_off: count.optional(),
   suspect: z.boolean(),
+  max_unknown: z.number().min(0).max(100).optional(),
   already_finished: z.literal(true).optional(),
   skipped_updates: skippedUpdates.optional(),
   seconds: z.number().min(0),

@@ -50,6 +50,8 @@ export interface Summary extends Asked {
   readonly rows_split_off?: number | undefined;
   /** Whether too many verdicts are unknown, so that the rows went to the suspect output. */
   readonly suspect: boolean;
+  /** The percentage of unknown verdicts that a type goes beyond. Absent where it is not suspect. */
+  readonly max_unknown?: number | undefined;
   /**
    * Nothing was read, sent or written: the shared run of this name had finished before, and these are its
    * figures. Absent otherwise.

@@ -64,7 +64,7 @@ export const notices = {
       }
       const outcome =
         smallest > allowed
-          ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`
+          ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')}${allowed > 0 ? ` or lower ${optionName('batchSize')}` : ''}`
           : largest > allowed
             ? `the largest batch, of ${grouped(largest)}, does not fit, so the run may launch nothing and end with exit code ${code}; a lower ${optionName('batchSize')} uses more of it`
             : `the run may stop before it is done, with exit code ${code}`;
@@ -131,7 +131,7 @@ export const notices = {
     sentence: ({ reason, stopped_by: stoppedBy, type, running }) =>
       `${stoppedBy === 'budget_exhausted' ? `${optionName('maxCredits')} is reached` : reason}: no more ${type === null ? '' : `${type} `}batches are launched, and ${counted(running, 'batch')} that ${running === 1 ? 'is' : 'are'} paid for ${running === 1 ? 'is' : 'are'} finished first`,
   }),
-  budget_changed: define({
+  max_credits_changed: define({
     when: 'This process changes the budget of all that share a run; `null` is none.',
     isWarning: true,
     example: { run: 'run 2026-01-30', most: orNull(100), before: orNull(20) },
@@ -139,7 +139,7 @@ export const notices = {
     sentence: ({ run, most, before }) =>
       `from now on all processes of ${run} together may use ${budgetWords(most)}, in place of ${budgetWords(before)}`,
   }),
-  budget_changed_elsewhere: define({
+  max_credits_changed_elsewhere: define({
     when: 'Another process has changed the budget of all that share the run; `null` is none.',
     isWarning: true,
     example: { most: orNull(100) },

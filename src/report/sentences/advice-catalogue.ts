@@ -117,9 +117,14 @@ export const adviceCatalogue = {
   }),
   rows_changed: define({
     when: 'Rows of a table have changed while they were verified.',
-    example: { rows: 2 },
-    sentence: ({ rows }) =>
-      `run again to verify the rows that changed meanwhile (${grouped(rows)})`,
+    example: { rows: 2, has_history: true },
+    variants: [{ has_history: false }],
+    sentence({ rows, has_history: hasHistory }) {
+      const changed = `the rows that changed meanwhile (${grouped(rows)})`;
+      return hasHistory
+        ? `run again to verify ${changed}`
+        : `verify ${changed} with a query for these rows alone; with ${optionName('history')} from the first run on, the same command pays only for what changed`;
+    },
   }),
   no_row_kept: define({
     when: '`--keep` leaves no row. `has_unknown`: whether there are some that are not known.',
@@ -363,13 +368,14 @@ export const adviceCatalogue = {
     },
   }),
   risky: define({
-    when: 'Some of the valid emails are risky or throw-away addresses.',
-    example: { valid: 200, risky: 12, disposable: 3 },
-    variants: [{ disposable: 0 }],
-    sentence({ valid, risky, disposable }) {
+    when: 'Some of the valid emails are risky or throw-away addresses, or `both`.',
+    example: { valid: 200, risky: 12, disposable: 3, both: 2 },
+    variants: [{ disposable: 0, both: 0 }],
+    sentence({ valid, risky, disposable, both }) {
       const counts = [
         ...(risky > 0 ? [`${grouped(risky)} risky`] : []),
         ...(disposable > 0 ? [`${grouped(disposable)} throw-away`] : []),
+        ...(both > 0 ? [`${grouped(both)} of them both`] : []),
       ].join(', ');
       return `of ${counted(valid, 'valid email')} ${counts}: ${optionName('keepQuality')} good writes only the good ones`;
     },

@@ -7,6 +7,7 @@ import {
   type SentenceDefinition,
 } from '../../platform/text/sentence.js';
 import { counted, describeCredits, grouped } from '../../platform/text/shown-numbers.js';
+import { percent } from './list-sentences.js';
 
 const credits = { email: 240_000, phone: 3000 };
 const noCredits = { email: 0, phone: 0 };
@@ -37,8 +38,9 @@ export const runSentences = {
   // Its status
   status_unread: define({
     when: 'The list was not read to its end.',
-    example: {},
-    sentence: () => 'the input was not read to its end',
+    example: paid,
+    variants: [{ launched: noCredits }],
+    sentence: (cost) => `the input was not read to its end, ${paidWords(cost)}`,
   }),
   status_underway: define({
     when: 'Batches are planned, and the output is not written. `launching`: whose launch a process awaits; `in_doubt`: whose launch had no answer.',
@@ -141,10 +143,19 @@ export const runSentences = {
 
   // How it ended
   suspect: define({
-    when: 'Too many verdicts are unknown.',
-    example: { output: 'out.csv.suspect' },
-    sentence: ({ output }) =>
-      `too many verdicts are unknown: the output is untouched, the rows are in ${output}`,
+    when: 'Too many verdicts are unknown: `types` has those with more than `max_unknown` percent.',
+    example: {
+      output: 'out.csv.suspect',
+      max_unknown: 20,
+      types: [{ type: 'email', unknown: 96, verified: 390 }],
+    },
+    sentence({ output, max_unknown: most, types }) {
+      const shares = types.map(
+        ({ type, unknown, verified }) =>
+          `${grouped(unknown)} of ${counted(verified, `verified ${type}`)} (${percent(unknown / verified)})`,
+      );
+      return `${shares.join(' and ')} are unknown, and ${optionName('maxUnknown')} allows ${most} %: the rows are in ${output}, not in the output`;
+    },
   }),
   not_finished: define({
     when: 'Addresses are not finished.',

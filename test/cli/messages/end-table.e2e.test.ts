@@ -16,7 +16,7 @@ import { RunReports, type Summary } from '../../../src/index.js';
 import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { withFolder } from '../../service/with-service.js';
-import { codedOf, eventsOf } from '../harness/logged-events.js';
+import { codedOf, eventsOf, parseLog } from '../harness/logged-events.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { exampleSummary } from '../../report/page/example-report.js';
 import { readAll } from '../harness/read-all.js';
@@ -63,8 +63,8 @@ describe('the end of a run on a terminal', () => {
         'failed                             10   1 %     10   1 %',
         'unique addresses                  900          900',
         'from earlier runs                  50           50',
-        'credits                           800         12.5',
-        '  by the balance                              12.5',
+        'credits                           800',
+        'credits by the balance                        12.5',
         '  after refunds of                100',
         '',
       ].join('\n'),
@@ -116,6 +116,13 @@ describe('the end of a run on a terminal', () => {
   it('is what went wrong with --quiet', async () => {
     expect((await printedAtEnd({ isQuiet: true })).events).toEqual(['incomplete', 'verdict']);
   });
+
+  it('counts no warning that a log does not count', async () => {
+    const [finished] = parseLog((await printedAtEnd({ isJson: true })).text).slice(-1);
+    expect(finished).toMatchObject({ event: 'finished', exit_code: 3, warnings: 0 });
+    const verdict = (await printedAtEnd({})).text.trimEnd().split('\n').at(-1);
+    expect(verdict).toBe(`sluice: ${String(finished?.['verdict'])}`);
+  });
 });
 
 /** An advice that is longer than a line of the terminal, and one that is not. */
@@ -161,7 +168,7 @@ describe('the end of a run in a log', () => {
     expect(events).toEqual(['column_figures', 'column_figures', ...lastEvents]);
     expect([email, mobile]).toEqual([
       'sluice: email: rows 1,000, empty 20, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 0, failed 10, unique addresses 900, from earlier runs 50, credits 800, after refunds of 100',
-      'sluice: mobile: rows 1,000, empty 20, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 0, failed 10, unique addresses 900, from earlier runs 50, credits 12.5, by the balance 12.5',
+      'sluice: mobile: rows 1,000, empty 20, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 0, failed 10, unique addresses 900, from earlier runs 50, credits by the balance 12.5',
     ]);
   });
 });

@@ -17,7 +17,7 @@ it('asks again below a message that comes while the question is open', async () 
   });
   const person = { input, output, withoutLive: reporter.withoutLive } as unknown as Person;
   const answer = ask('Start? [y/N]', person, new AbortController().signal);
-  reporter.report([message('not_started', { is_interrupted: false })]);
+  reporter.report([message('not_started', { is_declined: true })]);
   input.write('y\r');
   expect(await answer).toBe('y');
   reporter.report([message('more_differences', {})]);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { paidInVainMessages } from '../../../src/cli/messages/end-messages.js';
+import { paidInVainMessage } from '../../../src/cli/messages/end-messages.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { batchProgress, life } from './batch-life.js';
@@ -94,7 +94,7 @@ describe('what is said of a run', () => {
     const { reporter, events } = reporterTo({ isQuiet: true });
     for (const state of life.slice(0, 5)) reporter.progress(batchProgress(0, state));
     const { batches, launched } = reporter.launched();
-    reporter.report(paidInVainMessages(batches, launched));
+    reporter.report([paidInVainMessage(batches, launched)]);
     expect(events).toMatchObject([
       { event: 'paid_in_vain', batches: 1, email_credits: 100, phone_credits: 0 },
     ]);

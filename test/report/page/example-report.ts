@@ -38,7 +38,7 @@ export function exampleSummary(): Summary {
     reasons: { empty: 20, no_record: 20, internal_error: 10 },
     verdicts: { valid: 600, wrong: 200, unknown: 150, none: 0 },
     quality: { good: 600, bad: 200, risky: 50, unknown: 100 },
-    of_valid: { risky: 12, disposable: 0 },
+    of_valid: { risky: 12, disposable: 0, both: 0 },
   };
   const counts = { addresses: 900, from_history: 50, duplicates: 20, ...cells };
   return {

@@ -168,7 +168,7 @@ export class WorkerLoop {
     const { budget } = store.state;
     if (!budget || budget.most === this.#currentBudget) return;
     this.#currentBudget = budget.most;
-    run.onProgress?.(noticed(notice('budget_changed_elsewhere', { most: budget.most })));
+    run.onProgress?.(noticed(notice('max_credits_changed_elsewhere', { most: budget.most })));
   }
 
   /** What stops one process stops launches in all. */

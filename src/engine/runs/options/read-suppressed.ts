@@ -113,7 +113,7 @@ function fileOption(source: SourceInput, columns: readonly string[] = []): strin
 
 function holdsNothing(list: string): InputError {
   return new InputError(
-    `${list} is to be suppressed, and holds no address or domain: it may be a failed export. Nothing was sent, and the output is untouched: leave out ${optionName('suppress')}, or write a line into the list (such as example.com), if nobody has opted out`,
+    `${list} is to be suppressed, and holds no address or domain: it may be a failed export. Nothing was sent, paid or written: leave out ${optionName('suppress')}, or write a line into the list (such as example.com), if nobody has opted out`,
     { code: 'input_suspect', fault: 'empty' },
   );
 }
@@ -123,7 +123,7 @@ function holdsOthers(list: string, columns: readonly string[] = [], unread: numb
   const [column] = columns;
   const where = column === undefined ? 'it' : `its column ${JSON.stringify(column)}`;
   return new InputError(
-    `${list} is to be suppressed, and ${where} holds no address or domain, but ${counted(unread, 'other cell')}: name its column of addresses (${optionName('suppress')} <list>#<column>), or check what makes the list; nothing was sent, and the output is untouched`,
+    `${list} is to be suppressed, and ${where} holds no address or domain, but ${counted(unread, 'other cell')}: name its column of addresses (${optionName('suppress')} <list>#<column>), or check what makes the list; nothing was sent, paid or written`,
     { code: 'input_suspect', column },
   );
 }

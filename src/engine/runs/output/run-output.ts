@@ -11,7 +11,8 @@ import type { Clock } from '../../../platform/waiting/clock.js';
 interface WrittenOutput {
   readonly tally: OutcomeTally;
   readonly sink: Sink;
-  readonly isSuspect: boolean;
+  /** The percentage of unknown verdicts that a type goes beyond, where the rows are in the suspect output. */
+  readonly suspectBeyond?: number | undefined;
 }
 
 interface RunOutputOptions {
@@ -68,12 +69,12 @@ export class RunOutput {
     this.#isDriven = true;
     const { run, plannedInput } = this.#options;
     if (this.#rows > 0) run.onProgress?.({ stage: 'writing', rows: this.#rows });
-    if (this.#early) return { tally: await this.#early.finish(), sink: run.sink, isSuspect: false };
+    if (this.#early) return { tally: await this.#early.finish(), sink: run.sink };
     const { maxUnknown } = run;
     const suspects =
       maxUnknown && (await isSuspect(maxUnknown, plannedInput)) ? maxUnknown : undefined;
     const sink = suspects?.suspect ?? run.sink;
-    return { tally: await this.#write(sink), sink, isSuspect: suspects !== undefined };
+    return { tally: await this.#write(sink), sink, suspectBeyond: suspects?.percent };
   }
 
   async #write(sink: Sink, waits?: WriteWaits): Promise<OutcomeTally> {

@@ -196,7 +196,7 @@ async function whyTooFew(
 }
 
 function suspect(what: string): InputError {
-  return new InputError(`${what}. Nothing was sent, and the output is untouched`, {
+  return new InputError(`${what}. Nothing was sent, paid or written`, {
     code: 'input_suspect',
   });
 }

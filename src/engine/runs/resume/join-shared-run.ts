@@ -331,7 +331,7 @@ export class SharedRun implements RunLocation {
   #tellBudget(most: number | null, budget = this.store.state.budget): void {
     if (!budget || budget.most === most) return;
     const changed = { run: this.name, most, before: budget.most };
-    this.run.onProgress?.(noticed(notice('budget_changed', changed)));
+    this.run.onProgress?.(noticed(notice('max_credits_changed', changed)));
   }
 
   async #read(

@@ -117,7 +117,7 @@ describe('--keep and --rejects', () => {
     expect(advice).toMatchObject([{ valid: 4, risky: 3, disposable: 1 }]);
     expect(await readReport()).toContain(advice[0]?.['message']);
     const summary = JSON.parse((await read('summary.json')).join('\n'));
-    const risks = { of_valid: { risky: 3, disposable: 1 } };
+    const risks = { of_valid: { risky: 3, disposable: 1, both: 1 } };
     expect(summary).toMatchObject({ columns: [risks], email: risks, phone: null });
     const chosen = await verify([...args, '--keep-quality', 'good,risky'], input);
     expect(codedOf(chosen, 'risky')).toEqual([]);
@@ -230,6 +230,7 @@ describe('--max-unknown', () => {
     expect(await ids('rejects.csv.suspect')).toEqual(['2', '3', '4', '6']);
     expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
       suspect: true,
+      max_unknown: 19,
       output: join(folder, 'out.csv.suspect'),
       exit_code: 8,
       reason: 'suspect',

@@ -2,6 +2,7 @@ import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withFolder, withService } from '../../../service/with-service.js';
+import { chargesOf } from '../../harness/charges.js';
 import { inFolder } from '../../harness/connect-to.js';
 import { countRequests } from '../../harness/count-requests.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
@@ -175,6 +176,49 @@ describe('what cannot be done is reported before anything is sent', () => {
     }
   });
 });
+
+describe('a run that stops', () => {
+  const unsent = [{ is_declined: false }];
+  const unpaid = [{ batches: 0, email_credits: 0, phone_credits: 0 }];
+  const columns = ['--email', 'mail', '--country', 'US'];
+  const wrongKey = { SLUICE_API_KEY: 'wrong' };
+
+  it.each<[string, Stop]>([
+    ['for a missing input', { args: ['missing.csv'], code: 6, input: 'missing.csv', unsent }],
+    ['for an empty pipe', { args: ['-'], code: 6, input: 'standard input', unsent }],
+    ['for an empty folder', { args: ['.'], cwd: 'folder', code: 6, input: 'folder', unsent }],
+    ['for a refused key', { args: ['plain.csv'], env: wrongKey, code: 4, unsent }],
+    [
+      'for a key that is refused with the upload',
+      { args: ['plain.csv'], output: '-', env: wrongKey, code: 4, unpaid },
+    ],
+    ['for its list, whose error says it', { args: ['plain.csv', '--min-rows', '2'], code: 8 }],
+  ])('%s says what was sent or paid', async (_name, stop) => {
+    const { args, output = 'out.csv', cwd = '', env, code, input = 'plain.csv' } = stop;
+    const { service } = await withService();
+    const place = inFolder(join(folder, cwd), service);
+    const ended = await runInProcess(['verify', ...args, ...columns, '-o', output], {
+      ...place,
+      env: { ...place.env, ...env },
+    });
+    expect(ended.code, ended.stderr).toBe(code);
+    expect(eventsOf(ended, 'not_started')).toMatchObject(stop.unsent ?? []);
+    expect(eventsOf(ended, 'paid_in_vain')).toMatchObject(stop.unpaid ?? []);
+    expect(eventsOf(ended, 'stopped_verdict')).toMatchObject([{ input, exit_code: code }]);
+    expect(await chargesOf(service)).toEqual([]);
+  });
+});
+
+interface Stop {
+  readonly args: readonly string[];
+  readonly output?: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly code: number;
+  readonly input?: string;
+  readonly unsent?: readonly object[];
+  readonly unpaid?: readonly object[];
+}
 
 describe('where the service is', () => {
   const someKey = 'canary-key-000111';

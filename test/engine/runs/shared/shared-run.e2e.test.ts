@@ -910,7 +910,7 @@ describe('run() with a store that many processes share', () => {
     await expect(work(limited)).rejects.toMatchObject(refused);
     await (await atWork)?.release();
     await work({ ...limited, onProgress });
-    const codes = ['launched_elsewhere_lost', 'budget_changed', 'run_replaced'];
+    const codes = ['launched_elsewhere_lost', 'max_credits_changed', 'run_replaced'];
     expect(told.filter((code) => codes.includes(code ?? ''))).toEqual(codes);
     expect(await paidAddresses(service)).toHaveLength(addresses + 5);
   });

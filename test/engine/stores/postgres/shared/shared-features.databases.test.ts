@@ -402,7 +402,7 @@ describe('a run that processes share in PostgreSQL', () => {
       expect(error).toMatchObject({ code: 'budget_exhausted' });
     }
     await expectPaidOnce(20);
-    const elsewhere = { code: 'budget_changed_elsewhere', fields: { most: 20 } };
+    const elsewhere = { code: 'max_credits_changed_elsewhere', fields: { most: 20 } };
     const here = { most: 20, before: 30 };
     expect(reported[0]).toContainEqual(expect.objectContaining(elsewhere));
     expect(reported[1]).toContainEqual(
