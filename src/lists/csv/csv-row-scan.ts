@@ -172,9 +172,15 @@ export class RowScan {
         at = base + (stops[stop] as number);
         byte = bytes[at] as number;
         stop += 1;
+        // An inch mark (`5" pipe`) is a part of its cell.
+        while (byte === quoteByte && at < filled) {
+          if (isBlank(bytes, cellStart, at))
+            throw this.#trouble('stray_quote', line + countLineFeeds(bytes, rowStart, cellStart));
+          at = base + (stops[stop] as number);
+          byte = bytes[at] as number;
+          stop += 1;
+        }
         if (at >= filled && !isLast) break;
-        if (byte === quoteByte)
-          throw this.#trouble('stray_quote', line + countLineFeeds(bytes, rowStart, cellStart));
         cellEnd = at;
         if (carriageReturn < cellEnd) {
           // Programs that write line ends as text end lines with several.
@@ -269,6 +275,14 @@ function markMissing(table: Uint32Array, at: number, slots: Int32Array, cell: nu
     table[at + 2 * slot] = 1;
     table[at + 2 * slot + 1] = 0;
   }
+}
+
+/** Whether nothing but blanks is there, which other programs pass over in front of a quoted cell. */
+function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    if (bytes[at] !== 0x20 && bytes[at] !== 0x09) return false;
+  }
+  return true;
 }
 
 function countLineFeeds(bytes: Uint8Array, from: number, to: number): number {

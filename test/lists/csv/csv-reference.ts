@@ -12,14 +12,27 @@ export function referenceRows(bytes: Buffer): string[][] | 'refused' {
   try {
     // At the end of the file a carriage return ends the last line as well.
     const whole = bytes.at(-1) === 0x0d ? Buffer.concat([bytes, Buffer.from('\n')]) : bytes;
-    return parse(withoutMark(whole), {
+    return parse(hideInchMarks(withoutMark(whole)), {
       encoding: 'latin1',
       record_delimiter: lineEnds,
       relax_column_count_less: true,
+      cast: (cell) => cell.replaceAll(inchMark, '"'),
     });
   } catch {
     return 'refused';
   }
+}
+
+/** No file of these tests has it. */
+const inchMark = '\u0001';
+
+/** csv-parse, where it is strict, takes no quote behind text in a cell. */
+function hideInchMarks(bytes: Buffer): Buffer {
+  const cells = bytes.toString('latin1').matchAll(/("(?:[^"]|"")*"[^,\n]*|[^,\n]*)(,|\n|$)/g);
+  const hidden = Array.from(cells, ([cell]) =>
+    /^[ \t]*"/.test(cell) ? cell : cell.replaceAll('"', inchMark),
+  );
+  return Buffer.from(hidden.join(''), 'latin1');
 }
 
 function withoutMark(bytes: Buffer): Buffer {
@@ -28,10 +41,12 @@ function withoutMark(bytes: Buffer): Buffer {
 
 /** What csv-parse takes and Sluice refuses: nothing at all, UTF-16, carriage returns that end no line. */
 export function isRefusedOnPurpose(bytes: Buffer, reference: readonly unknown[]): boolean {
-  const first = bytes.toString('hex', 0, 2);
-  const unquoted = bytes.toString('latin1').replaceAll(/"(?:[^"]|"")*"/g, '');
+  const text = hideInchMarks(withoutMark(bytes)).toString('latin1');
+  const unquoted = text.replaceAll(/"(?:[^"]|"")*"/g, '');
   return (
-    reference.length === 0 || ['fffe', 'feff'].includes(first) || /\r(?!\r*(?:\n|$))/.test(unquoted)
+    reference.length === 0 ||
+    /^(?:\xff\xfe|\xfe\xff)./s.test(text) ||
+    /\r(?!\r*(?:\n|$))/.test(unquoted)
   );
 }
 
