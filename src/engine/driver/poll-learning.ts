@@ -10,6 +10,8 @@ const guessMsPerRoot: Readonly<Record<VerificationType, number>> = { email: 0.8,
 /** While nothing is known, batches look in turn: that much of the interval apart, or of the time so far. */
 const apartOfInterval = 0.5;
 const apart = 0.1;
+/** A later look at a batch waits for the interval, or for this share of the time so far: waits grow. */
+const laterShare = 0.25;
 /** The latest batches tell how long others take: services become slower and faster. */
 const remembered = 8;
 /** A look waits for one more of the latest batches if it keeps the quicker ones for less of an interval, together. */
@@ -158,7 +160,7 @@ export class StageTiming {
       return Math.min(ms ?? this.#turnMs(), longest);
     }
     if (firstMs !== undefined && firstMs > this.#lookedMs) return Math.min(firstMs, longest);
-    const grown = Math.max(intervalMs, apart * this.#lookedMs);
+    const grown = Math.max(intervalMs, laterShare * this.#lookedMs);
     const ms = this.#lookedMs + boundedWaitMs(grown, { intervalMs, random: () => random });
     return firstMs === undefined ? Math.max(ms, this.#turnMs()) : ms;
   }

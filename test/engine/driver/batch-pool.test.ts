@@ -389,7 +389,7 @@ describe('credits', () => {
   ])(
     'that end say what goes on, where %s',
     async (_, credits, maxCredits, stoppedBy, type, running) => {
-      const service = new FakeService({ polls: 5, credits });
+      const service = new FakeService({ polls: 20, credits });
       const run = { service, batches: 5, concurrency: 3, ...(maxCredits && { maxCredits }) };
       const { driving } = await runAll(run);
       expect(driving.notices).toMatchObject([

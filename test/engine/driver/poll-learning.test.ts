@@ -144,7 +144,7 @@ describe('PollEstimator', () => {
       timing.look(lookMs);
       return timing.nextMs(0);
     };
-    expect([1000, 4030, 20_000, 500_000].map(nextAfter)).toEqual([4030, 5030, 22_000, 530_000]);
+    expect([1000, 4030, 20_000, 500_000].map(nextAfter)).toEqual([4030, 5037.5, 25_000, 530_000]);
     expect(timing.nextMs(0.5)).toBe(533_000);
   });
 

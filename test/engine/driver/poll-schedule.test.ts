@@ -102,7 +102,7 @@ describe('PollSchedule', () => {
     expect(await next()).toBeUndefined();
   });
 
-  it('looks first when others of its run were through, and then after the interval', async () => {
+  it('looks first when others of its run were through, and then after waits that grow', async () => {
     const pace = new PollEstimator(1000);
     const earlier = pace.begin('parsing', timed);
     earlier.look(4099);
@@ -111,7 +111,7 @@ describe('PollSchedule', () => {
     earlier.end(true);
     const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
-    expect([await next(), await next(), await next()]).toEqual([4130, 1000, 1000]);
+    expect([await next(), await next(), await next()]).toEqual([4130, 1032.5, 1290.625]);
   });
 
   it('looks as soon as another batch tells that it is time, but not twice within the interval', async () => {
@@ -141,7 +141,7 @@ describe('PollSchedule', () => {
     other.end(true);
     await next();
     expect(clock.now()).toBe(8030);
-    expect(await next()).toBe(1000);
+    expect(await next()).toBe(2007.5);
   });
 
   it('looks after five minutes, for all that others tell', async () => {
