@@ -597,18 +597,23 @@ export const catalogue = {
       used_addresses: 200,
       failed_addresses: 0,
       unfinished: 1,
+      has_history: true,
     },
+    variants: [{ has_history: false }],
     sentence(fields) {
       const { started_at: startedAt, change, unfinished } = fields;
       const { paid_addresses: paid, failed_addresses: failed } = fields;
       const used = fields.used_addresses;
       const what = `the unfinished run of ${startText(startedAt)} differs (${change})`;
+      const others = fields.has_history
+        ? '; the history keeps the others'
+        : '; the others are lost when this run ends, unless it has --history';
       const nothing =
         failed === 0 ? 'nothing was paid for it' : 'it has no results that were paid for';
       const again =
         paid === 0
           ? nothing
-          : `${grouped(used)} of ${counted(paid, 'paid address')} ${areOrIs(used)} used again, and not paid again${used < paid ? '; the others are kept until this run ends' : ''}`;
+          : `${grouped(used)} of ${counted(paid, 'paid address')} ${areOrIs(used)} used again, and not paid again${used < paid ? others : ''}`;
       const failures =
         failed === 0
           ? ''

@@ -132,6 +132,7 @@ export function carriedMessage(carried: CarriedRun): Message {
     used_addresses: carried.usedAddresses,
     failed_addresses: carried.failedAddresses,
     unfinished: carried.unfinished,
+    has_history: carried.hasHistory,
   });
 }
 

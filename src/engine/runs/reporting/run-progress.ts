@@ -26,6 +26,8 @@ export interface CarriedRun {
   readonly failedAddresses: number;
   /** Launched batches that are still awaited. */
   readonly unfinished: number;
+  /** Whether a history keeps the others; without one they are lost when the run ends. */
+  readonly hasHistory: boolean;
 }
 
 /** What a run reports as it works. */

@@ -61,7 +61,12 @@ export async function judgeUse(
   }
   const isAuto = (run.onChange ?? 'auto') === 'auto';
   return {
-    carried: { startedAt: state.run.startedAt, change: change.text, ...use },
+    carried: {
+      startedAt: state.run.startedAt,
+      change: change.text,
+      ...use,
+      hasHistory: run.history !== undefined,
+    },
     isLossAsked: isAuto && !isForced && !run.history && used < paid,
   };
 }
@@ -76,7 +81,11 @@ export function refusalOf(
   const isTrial = run.limit !== undefined && !(typeof known === 'number' && known < run.limit);
   const losesPaid = unused > 0 && run.history === undefined;
   const ways = [
-    ...(losesPaid ? [`add ${optionName('history')}, which keeps all that was paid for`] : []),
+    ...(losesPaid
+      ? [
+          `add ${optionName('history')} to this command (a new file), which keeps all that was paid for`,
+        ]
+      : []),
     'put the old list and options back to go on',
     ...(isTrial ? [`name another ${optionName('sink')} for a trial beside that run`] : []),
     `add ${optionName('onChange', 'carry')} to use what there is for the new one${unused > 0 ? `, which loses ${counted(unused, 'paid result')}` : ''}`,
@@ -94,7 +103,7 @@ interface KnownBatch {
 }
 
 /** Paid addresses of one list, and those that another needs. */
-type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
+type PaidUse = Omit<CarriedRun, 'startedAt' | 'change' | 'hasHistory'>;
 
 /** Counts the paid addresses that another list has. */
 async function measureUse(

@@ -207,10 +207,14 @@ describe('a list that has changed since its run stopped', () => {
     async (_, how) => {
       const nights = await Nights.begin();
       await expect(nights.runWith(list, how)).rejects.toThrow();
-      const other = mixed(6, 11);
+      const other = [...list.slice(0, 1), ...mixed(5, 30)];
       const refused = { code: 'state_mismatch', option: 'history' };
       await expect(nights.runWith(other)).rejects.toMatchObject(refused);
-      await nights.night(other);
+      const carried: RunProgress[] = [];
+      await nights.night(other, {
+        onProgress: (progress) => void (progress.stage === 'carried' && carried.push(progress)),
+      });
+      expect(carried).toMatchObject([{ usedAddresses: 1, hasHistory: true }]);
       await expectRows(nights, other);
       await nights.night(list);
       await expectRows(nights, list);
@@ -274,6 +278,7 @@ describe('a list that has changed since its run stopped', () => {
       usedAddresses: 4,
       failedAddresses: 0,
       unfinished: 0,
+      hasHistory: false,
     });
     expect(reported.filter(({ stage }) => stage === 'carried')).toHaveLength(1);
   });
