@@ -223,6 +223,8 @@ export interface SharedRunStore extends RunStore {
    * another sign of life.
    */
   readonly heldForMs: number;
+  /** Takes up what other processes have recorded. */
+  refresh(): Promise<void>;
   /**
    * Begins the run, unless one of its name exists. Of concurrent calls one counts.
    *

@@ -6,6 +6,7 @@ import {
   joinThoseAtWork,
   noteStopped,
 } from '../../history/planned-elsewhere.js';
+import { isOver } from './compare-run.js';
 import { openInTurn } from './new-run.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
@@ -86,6 +87,9 @@ export class HistoryPresence {
       const history = await openInTurn(run, () => store.state.plan !== undefined);
       if (!history) return;
       try {
+        // This process may have waited, or been frozen, while others went on with the run or ended it.
+        await store.refresh();
+        if (store.state.plan === undefined || isOver(store.state, run.retryFailed)) return;
         const others = await noteStopped(history, client, run, begun.id);
         const atWork = new AddressesAtWork(history, others);
         const addresses = await paidSince(history, batches, store.state, { atWork, lost });

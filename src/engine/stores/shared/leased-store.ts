@@ -269,10 +269,14 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
     return bytes ?? new Uint8Array();
   }
 
+  async refresh(): Promise<void> {
+    await this.#do(async () => this.#beat());
+  }
+
   /** A process may not know that another has ended and cleared the run, or that the store was restored. */
   async #refuseIfOver(label: string): Promise<void> {
-    await this.#do(async () => this.#beat());
-    if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
+    await this.refresh();
+    if (this.haveEndedRun) throw new ClaimRevokedError(label);
   }
 
   async close(): Promise<void> {

@@ -915,6 +915,35 @@ describe('run() with a store that many processes share', () => {
     expect(await paidAddresses(service)).toHaveLength(addresses + 5);
   });
 
+  it('is not taken for paid by another run by a process that was frozen while others ended it', async () => {
+    await serve();
+    const path = join(folder, 'results');
+    const openHistory = async () => History.open({ path, service: service.baseUrl });
+    await expect(work({ openHistory, maxCredits: 10 })).rejects.toMatchObject({
+      code: 'budget_exhausted',
+    });
+    let thaw = (): void => undefined;
+    const isThawed = new Promise<void>((resolve) => (thaw = resolve));
+    let [isFrozen, isOpening] = [true, (): void => undefined];
+    const opening = new Promise<void>((resolve) => (isOpening = resolve));
+    const sleep: Clock['sleep'] = async (ms, signal) =>
+      isFrozen ? isThawed : clock.sleep(ms, signal);
+    const frozen = work({
+      clock: { ...clock, sleep },
+      openHistory: async () => {
+        isOpening();
+        await isThawed;
+        return openHistory();
+      },
+    });
+    await opening;
+    isFrozen = false;
+    const summary = await work({ openHistory });
+    thaw();
+    expect(await frozen).toMatchObject({ credits: summary.credits });
+    await expectPaidOnce(service, addresses);
+  });
+
   it('is seen by a run of one process that is resumed with its history, at work and stopped', async () => {
     await serve();
     const openHistory = async () =>
