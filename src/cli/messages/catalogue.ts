@@ -1142,7 +1142,9 @@ function comparedType({
   const share =
     unknown === null
       ? []
-      : [`${percent(unknown)} unknown${before === null ? '' : ` (${percent(before)} before)`}`];
+      : [
+          `${percent(unknown)} of the verified unknown${before === null ? '' : ` (${percent(before)} before)`}`,
+        ];
   return [
     `${type}: ${change}`,
     ...share,

@@ -17,8 +17,10 @@ const providers: Readonly<Record<string, string>> = {
   rediffmail: 'com',
   btinternet: 'com',
   't-online': 'de',
+  freenet: 'de',
   wanadoo: 'fr',
   laposte: 'net',
+  bluewin: 'ch',
   comcast: 'net',
   verizon: 'net',
   sbcglobal: 'net',
@@ -26,7 +28,21 @@ const providers: Readonly<Record<string, string>> = {
   yandex: 'ru',
 };
 /** For these only the ending is examined. */
-const shortNames = ['aol', 'live', 'msn', 'me', 'mac', 'mail', 'gmx', 'ymail'];
+const shortNames: Readonly<Record<string, string>> = {
+  aol: 'com',
+  live: 'com',
+  msn: 'com',
+  me: 'com',
+  mac: 'com',
+  mail: 'com',
+  gmx: 'com de net at ch',
+  ymail: 'com',
+  web: 'de',
+  orange: 'fr',
+  uol: 'com.br',
+  bol: 'com.br',
+  terra: 'com.br',
+};
 
 /** Real domains close to a provider's. */
 const others: ReadonlySet<string> = new Set([
@@ -42,6 +58,8 @@ const brokenEndings: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+/** Last labels that no domain has, as typing errors leave them of `de`, `fr`, `net` and `ch`; so is any of one letter. */
+const impossible: ReadonlySet<string> = new Set(['ed', 'rf', 'ent', 'ten', 'hc']);
 /** Endings of countries where no provider of the table has mailboxes. */
 const cutEndings: ReadonlySet<string> = new Set(['co', 'cm', 'om']);
 
@@ -94,7 +112,13 @@ function misspelt(domain: string): string | undefined {
   if (dot === -1) return undefined;
   const [name, ending] = [domain.slice(0, dot), domain.slice(dot + 1)];
   const isBroken = brokenEndings.has(ending);
-  if (isBroken && shortNames.includes(name)) return `${name}.com`;
+  const endings = (providers[name] ?? shortNames[name] ?? '').split(' ');
+  if (isBroken && name in shortNames && endings.includes('com')) return `${name}.com`;
+  const last = ending.slice(ending.lastIndexOf('.') + 1);
+  if (last.length === 1 || impossible.has(last)) {
+    const [meant, ...more] = endings.filter((each) => editDistance(ending, each) === 1);
+    if (meant !== undefined && more.length === 0) return `${name}.${meant}`;
+  }
   return known.find((one) => {
     const isEnding = one.ending === ending || (one.ending === 'com' && isBroken);
     if (one.name === name) return isEnding || (one.ending === 'com' && cutEndings.has(ending));

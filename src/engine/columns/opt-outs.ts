@@ -3,7 +3,7 @@ import { isDate } from './cell-patterns.js';
 
 /** Columns that say who has opted out, and those that say who has opted in, by their names without all but letters. */
 const optOutNames =
-  /opt(?:ed)?out|unsub|donot(?:e?mail|call|contact|text)|abgemeldet|abbestellt|desabonn|desinscri|disiscri/;
+  /opt(?:ed)?out|unsub|donot(?:e?mail|call|contact|text)|abgemeldet|abbestellt|werbesperre|robinson|desabonn|desinscri|disiscri|descadastrad/;
 const optInNames =
   /accepts(?:e?mail|sms|phone)?marketing|opt(?:ed)?in|consent|subscribed$|newsletter|einwilligung|abonniert|marketingcontactstatus/;
 /** Columns that tell how a person stands to the owner of the list. */

@@ -212,7 +212,10 @@ export function earlierRuns(summary: Summary): Html {
   });
   return html`<section>
     <h2>Compared with earlier runs</h2>
-    <p>The run before ended at ${moment(new Date(previous.finished_at))}.</p>
+    <p>
+      The run before ended at ${moment(new Date(previous.finished_at))}. Shares are of the cells
+      that the service has verified.
+    </p>
     ${types}
   </section>`;
 }

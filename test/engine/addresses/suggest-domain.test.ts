@@ -22,9 +22,16 @@ const misspellings: Readonly<Record<string, string>> = {
   'icloud.com': 'icoud.com iclod.com iclould.com iclound.com icluod.com icloud.con icloud.co',
   'aol.com': 'aol.con aol.cmo',
   'live.com': 'live.con',
-  't-online.de': 't-onlin.de t-onine.de tonline.de',
+  't-online.de': 't-onlin.de t-onine.de tonline.de t-online.d t-online.ed',
+  'gmx.de': 'gmx.d gmx.ed',
+  'web.de': 'web.e',
+  'freenet.de': 'freenet.d freent.de',
   'wanadoo.fr': 'wanado.fr wanadooo.fr',
-  'laposte.net': 'lapost.net',
+  'hotmail.fr': 'hotmail.f',
+  'orange.fr': 'orange.f orange.rf',
+  'bluewin.ch': 'bluwin.ch bluewin.h',
+  'uol.com.br': 'uol.com.b',
+  'laposte.net': 'lapost.net laposte.ent',
   'sbcglobal.net': 'sbcglbal.net',
   'comcast.net': 'comast.net comcats.net',
   'btinternet.com': 'btintenet.com',
@@ -45,7 +52,7 @@ const real = `aon.com all.com msc.com mse.com att.com att.net orange.com orange.
   freenet.de telnet.be telenet.be t-online.de online.de sky.com tim.it o2.pl op.pl wp.pl onet.pl interia.pl
   seznam.cz centrum.cz mail.ru bk.ru list.ru inbox.ru ya.ru yandex.com rambler.ru ukr.net qq.com 163.com
   126.com sina.com naver.com daum.net rediff.com btconnect.com bt.com laposte.fr wanadoo.com example.com
-  sluice.test gmail.example co.uk com`;
+  sluice.test gmail.example hotmail.e co.uk com`;
 
 function words(text: string): readonly string[] {
   return text.split(/\s+/);

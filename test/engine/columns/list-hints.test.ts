@@ -78,6 +78,11 @@ describe('rows that have opted out', () => {
     expect(await noticed(rows)).toMatchObject([{ columns }]);
   });
 
+  it.each(['Werbesperre', 'Robinsonliste', 'Descadastrado'])('are those of %s', async (title) => {
+    const columns = [{ column: title, rows: 1 }];
+    expect(await noticed([{ [title]: 'x' }, { [title]: '' }])).toMatchObject([{ columns }]);
+  });
+
   it('are counted in all rows of a long list', async () => {
     const rows = Array.from({ length: 1200 }, () => ({ HasOptedOutOfEmail: 'true' }));
     const columns = [{ column: 'HasOptedOutOfEmail', rows: 1200 }];
