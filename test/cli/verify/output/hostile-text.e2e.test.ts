@@ -272,8 +272,8 @@ describe('what is printed', () => {
     const args = ['verify', hostile, '--email', hostile, '--country', 'US'];
     const ended = await runSluice(args, inFolder(folder, front));
     expect(expectHarmless(ended)).toContain('\\u202egnp.');
-    // What happened, and the verdict.
-    expect(ended.stderr.trimEnd().split('\n')).toHaveLength(2);
+    // What happened, that nothing was sent, and the verdict.
+    expect(ended.stderr.trimEnd().split('\n')).toHaveLength(3);
   });
 
   it('goes through one place', async () => {
