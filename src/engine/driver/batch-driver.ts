@@ -120,7 +120,9 @@ class Drive {
 
   /** Whether the list says something new: a uuid that is another batch's is given back, and never launched. */
   async #comparesOwner(): Promise<boolean> {
-    const event = await this.#options.inTurn(async () => this.#requests.compareOwner(this.#state));
+    const look = async (): Promise<BatchEvent | undefined> =>
+      this.#requests.compareOwner(this.#state, async (asked) => this.#inTime(asked));
+    const event = await this.#options.inTurn(look);
     if (!event) return false;
     await this.#become(learn(this.#state, event));
     return true;
@@ -278,7 +280,7 @@ class Drive {
   }
 
   /** An unbounded request ends with the deadline, but has some time where it begins just before. */
-  async #inTime(request: (signal: AbortSignal) => Promise<BatchEvent>): Promise<BatchEvent> {
+  async #inTime<Answer>(request: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     const { clock, signal, stageDeadlineMs } = this.#options;
     const ms = Math.max(this.#wait.leftMs, stageDeadlineMs * leastShare);
     return beforeDeadline(request, { clock, ms, signal, toError: () => this.#overdue() });

@@ -178,11 +178,14 @@ export class BatchRequests {
    * Compares the uuid that the upload's answer gave with the list, right before the launch: for the first batch of a
    * process, and for each once one was another's. Not where its status shows its name.
    */
-  async compareOwner(state: BatchState): Promise<BatchEvent | undefined> {
-    const { uuids, service, signal } = this.#options;
+  async compareOwner(
+    state: BatchState,
+    inTime: <Answer>(request: (signal: AbortSignal) => Promise<Answer>) => Promise<Answer>,
+  ): Promise<BatchEvent | undefined> {
+    const { uuids, service, runId } = this.#options;
     if (!isOpenToDoubt(state) || uuids.isTrusted || this.#isNamed) return undefined;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
-    const owner = await findOwner(service, { uuid, name }, signal);
+    const owner = await inTime(async (signal) => findOwner(service, { uuid, name, runId }, signal));
     if (owner === 'unknown') return undefined;
     if (owner !== 'another') {
       uuids.noteOwner('this');

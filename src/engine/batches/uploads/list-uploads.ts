@@ -5,9 +5,10 @@ import { DeadlineError, StateError } from '../../../platform/errors/errors.js';
 import { ContractError } from '../../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
-import { uuidKey } from '../batch.js';
+import { parseBatchName, uuidKey } from '../batch.js';
 import type { SignOfAnother } from '../status-answer.js';
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 
 /** Time limit for reading the list on behalf of several batches. */
 export interface ListOptions {
@@ -62,15 +63,19 @@ export async function findUpload(
  */
 export async function findOwner(
   service: VerificationService,
-  { uuid, name }: { readonly uuid: string; readonly name: string },
+  { uuid, name, runId }: { readonly uuid: string; readonly name: string; readonly runId: string },
   signal: AbortSignal,
 ): Promise<'this' | 'twice' | 'another' | 'unknown'> {
+  const upload = parseBatchName(name, runId);
   let isThis = false;
   let isAnother = false;
   for await (const batch of scanBatches(service, { signal })) {
     const isUuid = uuidKey(batch.batch_uuid) === uuidKey(uuid);
-    if (isUuid && batch.name === name) isThis = true;
-    else if (isUuid || batch.name === name) isAnother = true;
+    // A list may show names in another case, or spoil what a prefix has beside ASCII.
+    const listed = parseBatchName(batch.name.toLowerCase(), runId.toLowerCase());
+    const isNamed = listed !== undefined && isDeepStrictEqual(listed, upload);
+    if (isUuid && isNamed) isThis = true;
+    else if (isUuid || isNamed) isAnother = true;
   }
   if (isThis) return isAnother ? 'twice' : 'this';
   return isAnother ? 'another' : 'unknown';

@@ -96,16 +96,27 @@ describe("an upload that is answered with another batch's uuid", () => {
   );
 });
 
-it('compares only the first upload with the list where no status names its batch', async () => {
-  const { service } = await withService();
-  const front = await startFront(service, (request) =>
-    isStatus.test(request) ? leaves() : undefined,
-  );
-  const ended = await verify(front, '--concurrency', '1');
-  expect(ended.code, ended.stderr).toBe(0);
-  // Whether the page that shows it is the last one.
-  expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(2);
-});
+it.each([
+  { shown: 'as they are', change: (name: string) => name },
+  { shown: 'in another case', change: (name: string) => name.toUpperCase() },
+  { shown: 'with a spoilt prefix', change: (name: string) => name.replace('sluice', 'Ã¶') },
+])(
+  'compares only the first upload with the list where no status names its batch: names $shown',
+  async ({ change }) => {
+    const { service } = await withService();
+    const changeList = (body: unknown): unknown =>
+      (body as Fields[]).map((batch) => ({ ...batch, name: change(String(batch['name'])) }));
+    const front = await startFront(service, (request) => {
+      if (request === 'GET /v1/batch') return { change: changeList };
+      return isStatus.test(request) ? leaves() : undefined;
+    });
+    const ended = await verify(front, '--concurrency', '1');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'upload_mixed_up')).toEqual([]);
+    // Whether the page that shows it is the last one.
+    expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(2);
+  },
+);
 
 it('deletes the second copy of the first upload, which is seen when the list is read', async () => {
   const { service, wire } = await withService();
