@@ -112,19 +112,20 @@ export const inputNotices = {
       `${counted(cells, 'cell')} with another address of somebody who is on a list of ${optionName('suppress')}: suppressed, too`,
   }),
   suppress_list: define({
-    when: 'A list of `--suppress` was read.',
+    when: 'A list of `--suppress` was read. `sheets`: those of a workbook in which no column of addresses was found.',
     example: {
       list: 'optouts.csv',
       cells: 20,
       without_country: 0,
       unread: 0,
       rows: [] as readonly number[],
+      sheets: [] as readonly string[],
     },
-    variants: [{ without_country: 1 }, { without_country: 3 }],
+    variants: [{ without_country: 1 }, { without_country: 3 }, { sheets: ['Read me'] }],
     sentence: suppressListSentence,
   }),
   suppress_list_unread: define({
-    when: 'Cells of a list of `--suppress` are no address, domain or number. `rows` are the first of them.',
+    when: 'Cells of a list of `--suppress` are no address, domain or number, or sheets of it lack the column that is named. `rows` are the first of such cells.',
     isWarning: true,
     example: {
       list: 'optouts.csv',
@@ -132,8 +133,12 @@ export const inputNotices = {
       without_country: 0,
       unread: 6,
       rows: [4, 5, 8, 9, 11] as readonly number[],
+      sheets: [] as readonly string[],
     },
-    variants: [{ unread: 1, rows: [4] }],
+    variants: [
+      { unread: 1, rows: [4] },
+      { unread: 0, rows: [], sheets: ['2025', '2026'] },
+    ],
     sentence: suppressListSentence,
   }),
   nothing_suppressed: define({
@@ -351,6 +356,7 @@ function suppressListSentence({
   without_country: without,
   unread,
   rows,
+  sheets,
 }: {
   readonly list: string;
   readonly cells: number;
@@ -358,6 +364,7 @@ function suppressListSentence({
   readonly without_country: number;
   readonly unread: number;
   readonly rows: readonly number[];
+  readonly sheets: readonly string[];
 }): string {
   const holds = `never sent: what is in ${counted(cells, 'cell')} of ${list}`;
   const ofRows = `${counted(without, 'phone number')} ${without === 1 ? 'has' : 'have'} no calling code and no country: no number with the same digits is sent, whatever its country`;
@@ -366,7 +373,13 @@ function suppressListSentence({
     unread === 1
       ? `1 cell (${numbers}) holds no email address, domain or phone number, and suppresses at most the same text`
       : `${counted(unread, 'cell')} (${numbers}) hold no email address, domain or phone number, and suppress at most the same text`;
-  return [holds, ...(without > 0 ? [ofRows] : []), ...(unread > 0 ? [rest] : [])].join('; ');
+  const ofSheets = `not read: ${sheets.length === 1 ? 'sheet' : 'sheets'} ${sheets.map((sheet) => JSON.stringify(sheet)).join(', ')}, where no such column was found`;
+  return [
+    holds,
+    ...(without > 0 ? [ofRows] : []),
+    ...(unread > 0 ? [rest] : []),
+    ...(sheets.length > 0 ? [ofSheets] : []),
+  ].join('; ');
 }
 
 const mostNamed = 10;

@@ -73,13 +73,16 @@ export async function readSuppressed(
       const figures = await readSheets({ opens, columns, suppressed, signal });
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
       const { name: list, found: cells, withoutCountry: without_country, unread, rows } = figures;
+      const { sheets } = figures;
       // An export that failed would have everybody who has opted out verified and mailed.
       if (cells === 0 && unread > 0) throw holdsOthers(list, columns, unread);
       if (cells === 0) throw holdsNothing(list);
       suppressed.lists.push(list);
       suppressed.cells += cells;
-      const code = unread > 0 ? 'suppress_list_unread' : 'suppress_list';
-      onProgress?.(noticed(notice(code, { list, cells, without_country, unread, rows })));
+      // A sheet may say to all others what they hold; one without a column that was named may hold people.
+      const isUnread = unread > 0 || (columns !== undefined && sheets.length > 0);
+      const code = isUnread ? 'suppress_list_unread' : 'suppress_list';
+      onProgress?.(noticed(notice(code, { list, cells, without_country, unread, rows, sheets })));
     }
   }
   const listFiles = files.filter((file) => file !== undefined);
@@ -155,7 +158,11 @@ interface ListFigures {
   readonly unread: number;
   /** The first rows with unread cells, as a spreadsheet numbers them. */
   readonly rows: readonly number[];
+  /** The sheets in which no column of addresses was found, or none that is named. */
+  readonly sheets: readonly string[];
 }
+
+type SheetFigures = Omit<ListFigures, 'sheets'>;
 
 const mostUnreadRows = 5;
 const judgedRows = 3000;
@@ -163,11 +170,15 @@ const judgedRows = 3000;
 /** A list, or all sheets of a workbook. @throws what is wrong with the first sheet, where none can be read */
 async function readSheets(list: ListReading): Promise<ListFigures> {
   const sheets: (string | undefined)[] = [undefined];
-  const read: ListFigures[] = [];
+  const read: SheetFigures[] = [];
+  const unreadSheets: string[] = [];
+  let firstName = '';
   let firstError: unknown;
   for (const sheet of sheets) {
     const onSheets = (names: readonly string[]): void => {
-      if (sheet === undefined && sheets.length === 1) sheets.push(...names.slice(1));
+      if (sheet !== undefined || sheets.length > 1) return;
+      firstName = names[0] ?? '';
+      sheets.push(...names.slice(1));
     };
     try {
       read.push(await readList(list, { sheet, onSheets }));
@@ -176,11 +187,12 @@ async function readSheets(list: ListReading): Promise<ListFigures> {
         isSluiceError(error, 'column_not_found') || isSluiceError(error, 'input_suspect');
       if (!isOther || sheets.length === 1) throw error;
       firstError ??= error;
+      if (isSluiceError(error, 'column_not_found')) unreadSheets.push(sheet ?? firstName);
     }
   }
   const [first] = read;
   if (!first) throw firstError;
-  const sum = (count: (figures: ListFigures) => number): number =>
+  const sum = (count: (figures: SheetFigures) => number): number =>
     read.reduce((all, figures) => all + count(figures), 0);
   return {
     name: first.name,
@@ -188,6 +200,7 @@ async function readSheets(list: ListReading): Promise<ListFigures> {
     withoutCountry: sum(({ withoutCountry }) => withoutCountry),
     unread: sum(({ unread }) => unread),
     rows: read.find(({ unread }) => unread > 0)?.rows ?? [],
+    sheets: unreadSheets,
   };
 }
 
@@ -195,7 +208,7 @@ async function readList(
   list: ListReading,
   of: { readonly sheet: string | undefined; readonly onSheets: (names: readonly string[]) => void },
   hasHeader = true,
-): Promise<ListFigures> {
+): Promise<SheetFigures> {
   const { opens, columns, suppressed, signal } = list;
   const source = await opens(hasHeader, of.sheet);
   let named: readonly number[] | undefined;

@@ -272,6 +272,23 @@ it('reads all sheets of a suppress list, and takes no hash of an address for a p
   }
 });
 
+it('warns of sheets of a suppress list that lack its named column', async () => {
+  const book = new ExcelJS.Workbook();
+  for (const [name, title, address] of [
+    ['2025', 'Email', 'good1@sluice.test'],
+    ['2026', 'E-Mail', 'good2@sluice.test'],
+  ]) {
+    book.addWorksheet(name).addRows([
+      [title, 'Why'],
+      [address, 'left'],
+    ]);
+  }
+  await book.xlsx.writeFile(join(folder, 'u.xlsx'));
+  const ended = await verify('--suppress u.xlsx#Email');
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(codedOf(ended, 'suppress_list_unread')).toMatchObject([{ cells: 1, sheets: ['2026'] }]);
+});
+
 describe('a run that was killed', () => {
   const addresses = Array.from({ length: 30 }, (_, at) => `good${at}@sluice.test`);
   // The last row repeats what is above it: nothing of it is written.
