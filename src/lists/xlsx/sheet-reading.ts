@@ -32,6 +32,7 @@ export class SheetReading {
   /** The row of the header, and the first after it; all of them where there is no header. */
   #first: readonly SheetRow[] = [];
   #uncomputed = 0;
+  #hidden = 0;
 
   constructor(
     workbook: Workbook,
@@ -106,6 +107,10 @@ export class SheetReading {
       const formulas = this.#uncomputed;
       this.#opening.onNotice?.(notice('formulas_without_result', { input: this.label, formulas }));
     }
+    if (this.#hidden > 0) {
+      const rows = this.#hidden;
+      this.#opening.onNotice?.(notice('rows_hidden', { input: this.label, rows }));
+    }
   }
 
   /** Not awaited: it releases its inflater when it can. */
@@ -152,7 +157,8 @@ export class SheetReading {
 
   #chunkOf(rows: readonly SheetRow[], head: SheetRow, map: ColumnMap | undefined): XlsxChunk {
     const columns = head.values.length;
-    for (const { number, values } of rows) {
+    for (const { number, values, isHidden } of rows) {
+      if (isHidden) this.#hidden += 1;
       if (values.length <= columns) continue;
       throw new InputError(
         `${this.label}, row ${grouped(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${grouped(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,

@@ -6,6 +6,8 @@ import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';
 
 export interface SheetRow {
   readonly number: number;
+  /** By a filter or by hand. */
+  readonly isHidden: boolean;
   values: unknown[];
   formats: (CellFormat | undefined)[] | undefined;
 }
@@ -62,7 +64,9 @@ export async function* readSheetRows(
         case 'row':
           if (token.kind === 'open') {
             number = rowNumber(attribute(token.attributes, 'r'), number);
-            row = { number, values: [], formats: undefined };
+            const hidden = attribute(token.attributes, 'hidden');
+            const isHidden = hidden === '1' || hidden === 'true';
+            row = { number, isHidden, values: [], formats: undefined };
             column = -1;
           }
           if (!isOpen) {

@@ -37,6 +37,14 @@ export const inputNotices = {
     sentence: ({ input, sheets }) =>
       `${input}: ${countedNames(sheets, 'sheet')} hidden in spreadsheet programs, and verified all the same (${optionName('sheet')} names those to verify)`,
   }),
+  rows_hidden: define({
+    isWarning: true,
+    when: 'Rows of a sheet are hidden in spreadsheet programs, as by a filter: they are verified, and visible in the output.',
+    example: { input: 'list.xlsx', rows: 3 },
+    variants: [{ rows: 1 }],
+    sentence: ({ input, rows }) =>
+      `${input}: ${counted(rows, 'row')} hidden in spreadsheet programs (a filter?), and verified all the same: delete ${rows === 1 ? 'it' : 'them'}, or copy the visible rows into another sheet, to leave ${rows === 1 ? 'it' : 'them'} out`,
+  }),
   sheets_left_out: define({
     when: 'The first of several sheets is read, and none was named.',
     example: { input: 'list.xlsx', sheet: 'Leads', others: ['Partners', 'Notes'] },

@@ -224,6 +224,20 @@ describe('a workbook with hidden sheets', () => {
   });
 });
 
+it('says how many rows of a workbook a filter hides: they are verified', async () => {
+  const workbook = new ExcelJS.Workbook();
+  const sheet = workbook.addWorksheet('Leads');
+  sheet.addRows([['Email'], ['good1@sluice.test'], ['good2@sluice.test'], ['good3@sluice.test']]);
+  for (const row of [1, 3]) sheet.getRow(row).hidden = true;
+  await workbook.xlsx.writeFile(join(folder, 'list.xlsx'));
+  const command = 'verify list.xlsx --email Email --country US --local -o out.csv'.split(' ');
+  for (const more of [['--dry-run'], []]) {
+    const ended = await runInProcess([...command, ...more], { cwd: folder });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'rows_hidden')).toMatchObject([{ input: 'list.xlsx', rows: 1 }]);
+  }
+});
+
 describe('a workbook whose formulas have no results', () => {
   it('is said to be saved by a program that calculates', async () => {
     const workbook = new ExcelJS.Workbook();
