@@ -1,4 +1,4 @@
-import { isExportWrong } from '../engine/batches/batch-state.js';
+import { isExportWrong } from '../engine/batches/export-check.js';
 import { retryOf } from '../engine/stores/run-status.js';
 import type { ColumnSummary } from '../engine/summary/figures.js';
 import type { Summary } from '../engine/summary/summary.js';

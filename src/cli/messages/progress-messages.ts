@@ -7,7 +7,7 @@ import {
   type RunStatus,
 } from '../../index.js';
 import { printKind } from '../../lists/rows/values/kinds.js';
-import { isExportWrong } from '../../engine/batches/batch-state.js';
+import { isExportWrong } from '../../engine/batches/export-check.js';
 import type { BatchNames, WaitingReason } from './sentences.js';
 import { type FieldsOf, message, type Message } from './catalogue.js';
 

@@ -6,7 +6,7 @@ import type {
   TypeEstimate,
   UnfinishedRun,
 } from '../../index.js';
-import { isExportWrong } from '../../engine/batches/batch-state.js';
+import { isExportWrong } from '../../engine/batches/export-check.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   missingCountrySentence,

@@ -1,4 +1,4 @@
-import type { ExportDoubt } from './export-check.js';
+import { type ExportDoubt, isExportWrong } from './export-check.js';
 
 /** The state of a batch, recorded before its next step. */
 export type BatchState =
@@ -215,11 +215,6 @@ export function isSentAgain(state: BatchState, isAsked: boolean): boolean {
 export function isExportRetriable(state: BatchState): boolean {
   if (state.stage !== 'failed') return false;
   return isExportWrong(state.reason);
-}
-
-/** Whether a batch has failed for its export alone, so that what it cost is not lost. */
-export function isExportWrong(reason: string | null | undefined): boolean {
-  return reason === 'export_incomplete' || reason === 'export_foreign';
 }
 
 const renewed = { uploads: 0, misses: 0, prepares: 0, launches: 0 } as const;

@@ -115,3 +115,8 @@ async function countWellFormed(batch: Batch): Promise<number> {
   }
   return count;
 }
+
+/** Whether a batch has failed for its export alone, so that what it cost is not lost. */
+export function isExportWrong(reason: string | null | undefined): boolean {
+  return reason === 'export_incomplete' || reason === 'export_foreign';
+}

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AddressBook } from './address-book.js';
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
-import { isExportWrong } from '../batches/batch-state.js';
+import { isExportWrong } from '../batches/export-check.js';
 import { BatchCutter, type BatchStorage } from './batch-cutter.js';
 import type { OnChanged } from './cell-reader.js';
 import { lineHashes } from './line-hashes.js';

@@ -2,11 +2,11 @@ import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import {
   isAtEnd,
-  isExportWrong,
   isLaunchInDoubt,
   type BatchState,
   mayHaveLaunched,
 } from '../batches/batch-state.js';
+import { isExportWrong } from '../batches/export-check.js';
 import { heldCredits } from '../batches/claim.js';
 import type { BatchEntry, PartEntry, StoppedEntry } from './journal-entries.js';
 import { addressesOf, owedExports, type RunState, spentBefore } from './run-state.js';

@@ -7,7 +7,8 @@ import {
   type UploadName,
   type BatchLines,
 } from '../batch.js';
-import { isExportWrong, mayHaveLaunched, type Elected, type BatchState } from '../batch-state.js';
+import { isExportWrong } from '../export-check.js';
+import { mayHaveLaunched, type Elected, type BatchState } from '../batch-state.js';
 import { learn } from '../transitions.js';
 import type { VerificationService } from '../../../client/client.js';
 import { readList, type ListOptions } from './list-uploads.js';

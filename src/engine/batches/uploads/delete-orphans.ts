@@ -1,12 +1,8 @@
 import { DeadlineError } from '../../../platform/errors/errors.js';
 import { beforeDeadline } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
-import {
-  type BatchState,
-  isExportWrong,
-  isLaunchInDoubt,
-  mayHaveLaunched,
-} from '../batch-state.js';
+import { type BatchState, isLaunchInDoubt, mayHaveLaunched } from '../batch-state.js';
+import { isExportWrong } from '../export-check.js';
 import { type Batch, batchLabel, parseBatchName, uploadLabel, uuidKey } from '../batch.js';
 import {
   type Deleting,

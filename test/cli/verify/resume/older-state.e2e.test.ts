@@ -114,7 +114,7 @@ describe('a state directory that is older than the service', () => {
     await expectPaid(service, 20);
   });
 
-  it('is not what a run is notified that only goes on: it reads the list once, and says nothing', async () => {
+  it('is not what a run is notified that only goes on: it reads the list, and says nothing', async () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     const requests = countRequests(service);
@@ -122,9 +122,9 @@ describe('a state directory that is older than the service', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.events.filter(({ severity }) => severity === 'warning')).toEqual([]);
     // A reading is two requests, the second for what may stand after the first page: one reading as
-    // the run is taken up, and one before its only launch.
+    // the run is taken up, and two before its only launch: is its upload its own, and is there another.
     expect(requests.slice(0, 2)).toEqual(Array(2).fill('GET /v1/batch'));
-    expect(requests.filter((each) => each === 'GET /v1/batch')).toHaveLength(4);
+    expect(requests.filter((each) => each === 'GET /v1/batch')).toHaveLength(6);
     await expectPaid(service, rows);
   });
 
