@@ -223,6 +223,8 @@ export class RowScan {
           const figures = `${String(cell)} cells, expected ${String(count)}`;
           throw this.#trouble('too_many_cells', line, figures);
         }
+        if (endsInQuote(bytes, rowStart, cellEnd, delimiter))
+          throw this.#trouble('stray_quote', line);
         table[used + 2] = count - cell;
         markMissing(table, used + 3, slots, cell);
       }
@@ -283,6 +285,23 @@ function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
     if (bytes[at] !== 0x20 && bytes[at] !== 0x09) return false;
   }
   return true;
+}
+
+/**
+ * Whether an unquoted cell of a row ends in a quote. Where the row lacks cells, its opening quote was lost, and what
+ * the cell held is in several cells or rows: a person's address would not be in its column.
+ */
+function endsInQuote(bytes: Uint8Array, from: number, to: number, delimiter: number): boolean {
+  let inQuotes = false;
+  let start = from;
+  for (let at = from; at <= to; at += 1) {
+    const isQuoted = start < to && bytes[start] === quoteByte;
+    if (at === to || (bytes[at] === delimiter && !inQuotes)) {
+      if (at > start && !isQuoted && bytes[at - 1] === quoteByte) return true;
+      start = at + 1;
+    } else if (isQuoted && bytes[at] === quoteByte) inQuotes = !inQuotes;
+  }
+  return false;
 }
 
 function countLineFeeds(bytes: Uint8Array, from: number, to: number): number {

@@ -39,15 +39,32 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
 }
 
-/** What csv-parse takes and Sluice refuses: nothing at all, UTF-16, carriage returns that end no line. */
+/**
+ * What csv-parse takes and Sluice refuses: nothing at all, UTF-16, carriage returns that end no line, and a row that
+ * lacks cells and has one that ends in a quote.
+ */
 export function isRefusedOnPurpose(bytes: Buffer, reference: readonly unknown[]): boolean {
   const text = hideInchMarks(withoutMark(bytes)).toString('latin1');
   const unquoted = text.replaceAll(/"(?:[^"]|"")*"/g, '');
   return (
     reference.length === 0 ||
+    hasLostQuote(text, reference) ||
     /^(?:\xff\xfe|\xfe\xff)./s.test(text) ||
     /\r(?!\r*(?:\n|$))/.test(unquoted)
   );
+}
+
+function hasLostQuote(text: string, reference: readonly unknown[]): boolean {
+  const rows = reference as readonly (readonly string[])[];
+  const cells = Array.from(
+    text.matchAll(/("(?:[^"]|"")*"\r*|[^,\n]*)(?:,|\n|$)/g),
+    ([, cell = '']) => cell.replace(/\r+$/, ''),
+  );
+  let at = 0;
+  return rows.some((row) => {
+    const ofRow = cells.slice(at, (at += row.length));
+    return row.length < (rows[0]?.length ?? 0) && ofRow.some((cell) => cell.endsWith(inchMark));
+  });
 }
 
 /** What a cell of the reference is as text. */

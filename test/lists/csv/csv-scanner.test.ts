@@ -187,11 +187,12 @@ describe('CsvScanner', () => {
   });
 
   it('has a quote behind text as a part of its cell', () => {
-    const text = 'a,b\n5" pipe,"6"" pipe"\nJoe "the man",7"\n';
+    const text = 'a,b\n5" pipe,"6"" pipe"\nJoe "the man",7"\n8" pipe\n';
     for (const pieces of [[text], text.split('')]) {
       const rows = [
         ['5" pipe', '6" pipe'],
         ['Joe "the man"', '7"'],
+        ['8" pipe', undefined],
       ];
       expect(scanCsv(pieces).rows).toEqual(rows);
     }
@@ -202,6 +203,7 @@ describe('CsvScanner', () => {
   });
 
   it.each([
+    ['the end of a cell that lost its opening quote', 'a,b\n1,x\ny",2\nz"\n', 4, 'stray_quote'],
     ['a quote behind spaces', 'a,b\n"x\ny",1\n1, "2"\n', 4, 'stray_quote'],
     ['text behind a closing quote', 'a,b\n1,"2" \n', 2, 'text_after_quote'],
     ['a lone carriage return behind a closing quote', 'a\n"1"\rx\n', 2, 'lone_carriage_return'],
