@@ -120,9 +120,10 @@ class Drive {
 
   /** Whether the list says something new: a uuid that is another batch's is given back, and never launched. */
   async #comparesOwner(): Promise<boolean> {
+    const options = this.#options;
     const look = async (): Promise<BatchEvent | undefined> =>
       this.#requests.compareOwner(this.#state, async (asked) => this.#inTime(asked));
-    const event = await this.#options.inTurn(look);
+    const event = await options.uuids.comparing.next(async () => options.inTurn(look));
     if (!event) return false;
     await this.#become(learn(this.#state, event));
     return true;

@@ -176,7 +176,8 @@ export class BatchRequests {
 
   /**
    * Compares the uuid that the upload's answer gave with the list, right before the launch: for the first batch of a
-   * process, and for each once one was another's. Not where its status shows its name.
+   * process (for the first few, where the list is late), and for each once one was another's. Not where its status
+   * shows its name.
    */
   async compareOwner(
     state: BatchState,
@@ -186,9 +187,8 @@ export class BatchRequests {
     if (!isOpenToDoubt(state) || uuids.isTrusted || this.#isNamed) return undefined;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
     const owner = await inTime(async (signal) => findOwner(service, { uuid, name, runId }, signal));
-    if (owner === 'unknown') return undefined;
     if (owner !== 'another') {
-      uuids.noteOwner('this');
+      uuids.noteOwner(owner === 'unknown' ? owner : 'this');
       return owner === 'twice' ? { of: 'twice' } : undefined;
     }
     this.#noteMixedUp(uuid, name);

@@ -5,6 +5,7 @@ import { DeadlineError, StateError } from '../../../platform/errors/errors.js';
 import { ContractError } from '../../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
+import { InTurn } from '../../../platform/waiting/promises.js';
 import { parseBatchName, uuidKey } from '../batch.js';
 import type { SignOfAnother } from '../status-answer.js';
 import { randomBytes } from 'node:crypto';
@@ -81,6 +82,9 @@ export async function findOwner(
   return isAnother ? 'another' : 'unknown';
 }
 
+/** So often the list may lack what was uploaded before it is not read for that any more. */
+const mostUnknown = 3;
+
 /** The upload name of each uuid in a run: a uuid given twice would have one batch launched in place of another. */
 export class UploadRegistry {
   readonly #names = new Map<string, string>();
@@ -91,13 +95,18 @@ export class UploadRegistry {
    * A service that has given another's once is not trusted again.
    */
   #trust: 'none' | 'given' | 'lost' = 'none';
+  /** How often the list showed neither: one that is late or of many pages is not read for each batch. */
+  #unknown = 0;
+  /** Batches that begin together read the list once. */
+  readonly comparing = new InTurn();
 
   get isTrusted(): boolean {
-    return this.#trust === 'given';
+    return this.#trust === 'given' || (this.#trust === 'none' && this.#unknown >= mostUnknown);
   }
 
-  noteOwner(owner: 'this' | 'another'): void {
-    if (owner === 'another') this.#trust = 'lost';
+  noteOwner(owner: 'this' | 'another' | 'unknown'): void {
+    if (owner === 'unknown') this.#unknown += 1;
+    else if (owner === 'another') this.#trust = 'lost';
     else if (this.#trust === 'none') this.#trust = 'given';
   }
 

@@ -118,6 +118,18 @@ it.each([
   },
 );
 
+it('reads a list that is late for the first few batches only', async () => {
+  const { service } = await withService();
+  const front = await startFront(service, (request) => {
+    if (request === 'GET /v1/batch') return { change: () => [] };
+    return isStatus.test(request) ? leaves() : undefined;
+  });
+  const byTwos = verifyByTens.map((argument) => (argument === '10' ? '2' : argument));
+  const ended = await runInProcess(byTwos, inFolder(folder, front));
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(3);
+});
+
 it('deletes the second copy of the first upload, which is seen when the list is read', async () => {
   const { service, wire } = await withService();
   let copy = '';
