@@ -264,7 +264,7 @@ export class Reconciliation {
   #doubt(): StateError {
     if (this.#sharedBefore) {
       return new StateError(
-        'the store may be older than the run: batches that were verified may have been deleted from the service since, and sending them again would pay twice. Nothing was sent now. Abandon the run, and verify what its output lacks as another list',
+        'the store may be older than the run: batches that were verified may have been deleted from the service since, and sending them again would pay twice, so they are not. Abandon the run, and verify what its output lacks as another list',
         { code: 'state_mismatch' },
       );
     }

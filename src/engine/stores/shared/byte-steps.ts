@@ -85,7 +85,8 @@ export class ResultSteps {
   }
 
   *#blocksOf(bytes: Uint8Array) {
-    for (let part = 0; part * this.#blockBytes < bytes.length; part += 1) {
+    // Of nothing, too, there is a block: without one nothing is stored.
+    for (let part = 0; part === 0 || part * this.#blockBytes < bytes.length; part += 1) {
       const end = (part + 1) * this.#blockBytes;
       const block = Buffer.from(bytes.subarray(part * this.#blockBytes, end));
       yield { part, is_last: end >= bytes.length, bytes: block };

@@ -944,6 +944,21 @@ describe('run() with a store that many processes share', () => {
     await expectPaidOnce(service, addresses);
   });
 
+  it('sends again what failed when that is asked for, and leaves the cost of neither out of its history', async () => {
+    const what = { batch: 'internal_error' } as const;
+    await serve({ faults: { faults: [{ operation: 'exportBatch', requests: [2], what }] } });
+    const openHistory = async () =>
+      History.open({ path: join(folder, 'results'), service: service.baseUrl });
+    expect(await work({ openHistory })).toMatchObject({ email: { buckets: { failed: 5 } } });
+    const summary = await work({ openHistory, retryFailed: true });
+    expect(summary).toMatchObject({ email: { buckets: { failed: 0 } } });
+    const paid = await paidAddresses(service);
+    expect(paid).toHaveLength(addresses + 5);
+    const history = await openHistory();
+    expect(await history.stats()).toMatchObject({ spent: { email: paid.length } });
+    await history.close();
+  });
+
   it('is seen by a run of one process that is resumed with its history, at work and stopped', async () => {
     await serve();
     const openHistory = async () =>

@@ -18,7 +18,7 @@ import { optionsOf } from './shared-list.js';
 
 const service = 'https://service.test';
 const leaseMs = 3000;
-const mostLives = 120;
+const mostLives = 300;
 const stopped = new Error('asked to stop');
 const maxAgeDays = { valid: 1000, wrong: 1000, unknown: 1000, none: 1000 };
 
