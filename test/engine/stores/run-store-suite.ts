@@ -755,6 +755,7 @@ function describeSharing<Store extends RunStore>(
         expect(await one.claim([whole])).toEqual([]);
         await one.keepRecalled(Buffer.from('of the next'));
         expect(await replace()).toBe(true);
+        await expect(two.readRecalled()).rejects.toBeInstanceOf(RunReplacedError);
         for (const store of [one, two]) {
           await expect(store.record({ entry: 'approved' })).rejects.toBeInstanceOf(
             RunReplacedError,

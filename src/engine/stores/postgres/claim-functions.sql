@@ -27,7 +27,7 @@ begin
   -- A source is copied before the run is begun.
   if not sluice.is_open(p_run) and (
     p_batches <> '{copy}' or exists (select from sluice.journal where run = p_run)) then
-    return json_build_object('proven', false, 'updates', sluice.updates(p_run, p_seen));
+    return json_build_object('proven', false, 'updates', sluice.updates(p_run, p_life, p_seen));
   end if;
   insert into sluice.batch (run, batch, type, addresses)
   select p_run, w.batch, w.type, w.addresses
@@ -65,7 +65,7 @@ begin
   select losses into v_losses from sluice.batch where run = p_run and batch = v_batch;
   if v_losses >= 5 then
     return json_build_object(
-      'breaking', v_batch, 'proven', v_proven, 'updates', sluice.updates(p_run, p_seen));
+      'breaking', v_batch, 'proven', v_proven, 'updates', sluice.updates(p_run, p_life, p_seen));
   end if;
   if v_batch is not null then
     update sluice.batch
@@ -80,7 +80,7 @@ begin
       select ceil(extract(epoch from max(b.lease_until) - clock_timestamp()) * 1000)
       from sluice.batch b
       where b.run = p_run and b.batch = any(p_batches) and not b.ended and b.owner <> p_owner) end,
-    'updates', sluice.updates(p_run, p_seen));
+    'updates', sluice.updates(p_run, p_life, p_seen));
 end $$;
 
 create function sluice.record(

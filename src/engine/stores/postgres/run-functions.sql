@@ -66,12 +66,16 @@ begin
   return null;
 end $$;
 
-create function sluice.updates(p_run text, p_after bigint) returns json language sql as $$
+-- Nothing of a run that has taken the place of the one that the process has joined.
+create function sluice.updates(p_run text, p_life uuid, p_after bigint) returns json language sql as $$
   select json_build_object(
     'entries', coalesce(json_agg(json_build_object('seq', seq, 'entry', entry) order by seq), '[]'),
     'more', count(*) = 2000)
   from (
-    select seq, entry from sluice.journal where run = p_run and seq > p_after order by seq limit 2000
+    select seq, entry from sluice.journal
+    where run = p_run and seq > p_after
+      and exists (select from sluice.run where run = p_run and life = p_life)
+    order by seq limit 2000
   ) as later
 $$;
 
@@ -107,7 +111,7 @@ begin
   delete from sluice.recalled
   where run = p_run and owner = p_owner
     and owner <> (select owner from sluice.journal where run = p_run order by seq limit 1);
-  return json_build_object('updates', sluice.updates(p_run, p_seen));
+  return json_build_object('updates', sluice.updates(p_run, p_life, p_seen));
 end $$;
 
 -- Another run takes the place of the one of that name, with the entries of the one before it, p_earlier of
@@ -212,7 +216,7 @@ begin
       where b.run = p_run and b.type = g.type)
     where g.run = p_run;
   end if;
-  return json_build_object('updates', sluice.updates(p_run, p_seen));
+  return json_build_object('updates', sluice.updates(p_run, p_life, p_seen));
 end $$;
 
 -- Where p_limits, launches may come to p_most credits of each type from now on; null: as many as are wanted.
@@ -239,7 +243,7 @@ begin
     -- Listeners get it before their next heartbeat.
     perform pg_notify('sluice', p_life::text);
   end if;
-  return json_build_object('updates', sluice.updates(p_run, p_seen));
+  return json_build_object('updates', sluice.updates(p_run, p_life, p_seen));
 end $$;
 
 -- A sign of life. It need not outlast a crash: a lease that is shorter than meant does no harm.
@@ -287,7 +291,7 @@ begin
     'rowsWritten', (
       select coalesce(max((figures ->> 'rowsWritten')::bigint), 0) from sluice.worker
       where run = p_run and worker <> p_owner and alive_until > clock_timestamp()),
-    'updates', sluice.updates(p_run, p_seen));
+    'updates', sluice.updates(p_run, p_life, p_seen));
 end $$;
 
 create function sluice.release(p_run text, p_owner uuid) returns json language plpgsql as $$

@@ -180,14 +180,17 @@ export class SchemaCalls implements StoreCalls {
   async kept(
     table: 'results' | 'recalled',
     run: string,
+    life: string,
     label?: string,
   ): Promise<readonly Uint8Array[]> {
     // Whoever has begun the run has kept what counts.
     const whose = `owner = (select owner from ${this.#schema}.journal where run = $1 order by seq limit 1)`;
     const rows = await this.#connection.ask<{ bytes: Buffer }>(
       `select bytes from ${this.#schema}.${table}
-       where run = $1 and ${label === undefined ? whose : 'batch = $2'} order by part`,
-      label === undefined ? [run] : [run, label],
+       where run = $1 and ${label === undefined ? whose : 'batch = $3'}
+         and exists (select from ${this.#schema}.run where run = $1 and life = $2)
+       order by part`,
+      label === undefined ? [run, life] : [run, life, label],
     );
     return rows.map(({ bytes }) => bytes);
   }

@@ -80,7 +80,7 @@ export class ResultSteps {
   }
 
   async #kept(table: 'results' | 'recalled', label?: string): Promise<Uint8Array | undefined> {
-    const blocks = await this.#calls.kept(table, this.#run.run, label);
+    const blocks = await this.#calls.kept(table, this.#run.run, this.#run.life, label);
     return blocks.length === 0 ? undefined : Buffer.concat(blocks);
   }
 

@@ -129,8 +129,13 @@ export interface StoreCalls {
 
   notify?(payload: string): Promise<void>;
 
-  /** @returns the stored blocks of a run or of one of its batches, in order */
-  kept(table: 'results' | 'recalled', run: string, label?: string): Promise<readonly Uint8Array[]>;
+  /** @returns the stored blocks of a run or of one of its batches, in order; none once another has its place */
+  kept(
+    table: 'results' | 'recalled',
+    run: string,
+    life: string,
+    label?: string,
+  ): Promise<readonly Uint8Array[]>;
 
   /** @returns the number of parts of a run's source copy, once it is complete */
   copied(run: string, life: string): Promise<WholeCopy | undefined>;
@@ -197,7 +202,7 @@ export class RunCalls {
     while (more) {
       const page = await this.call<UpdatePage>(
         'updates',
-        { run: this.run, after: all.at(-1)?.seq ?? after },
+        { run: this.run, life: this.life, after: all.at(-1)?.seq ?? after },
         connection,
       );
       for (const entry of page.entries) all.push(entry);

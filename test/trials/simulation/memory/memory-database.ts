@@ -179,7 +179,12 @@ export class MemoryDatabase {
   }
 
   /** The blocks that are kept of a batch, or of what the run recalls. */
-  kept(table: 'results' | 'recalled', batch?: string): readonly Uint8Array[] {
+  kept(
+    table: 'results' | 'recalled',
+    life = this.#tables.life,
+    batch?: string,
+  ): readonly Uint8Array[] {
+    if (life !== this.#tables.life) return [];
     return this.#tables[table].get(batch ?? this.#tables.journal[0]?.owner ?? '') ?? [];
   }
 
@@ -294,7 +299,8 @@ export class MemoryDatabase {
       return { updates: this.#updates(given.seen) };
     },
 
-    updates: ({ after }) => this.#updates(after),
+    updates: ({ life, after }) =>
+      life === this.#tables.life ? this.#updates(after) : { entries: [], more: false },
 
     claim: (given) => {
       const refused = this.#refusal(given);
@@ -378,7 +384,7 @@ export class MemoryDatabase {
       if (refused) return refused;
       if (!held || held.ended || held.call > given.call) return lost;
       this.#put({ ...held, call: given.call });
-      const kept = this.kept('results', held.batch);
+      const kept = this.kept('results', given.life, held.batch);
       const after = given.is_last ? [] : kept.slice(given.part + 1);
       const blocks = [...kept.slice(0, given.part), given.bytes, ...after];
       this.#change({ results: withValue(this.#tables.results, held.batch, blocks) });

@@ -60,7 +60,7 @@ function connect(database: MemoryDatabase, way: Way): StoreCalls {
     prepare: async () => undefined,
     call: async <Content>(called: string, values: Readonly<Record<string, unknown>>) =>
       ask(() => database.call(called, values) as Content),
-    kept: async (table, _run, label) => ask(() => database.kept(table, label)),
+    kept: async (table, _run, life, label) => ask(() => database.kept(table, life, label)),
     copied: async (_run, life) => ask(() => database.copied(life)),
     copyPart: async (_run, part) => ask(() => database.copyPart(part)),
     close: async () => closing.abort(),
