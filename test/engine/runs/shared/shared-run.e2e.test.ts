@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { batchLabel } from '../../../../src/engine/batches/batch.js';
 import type { Client } from '../../../../src/client/client.js';
 import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
@@ -641,11 +641,19 @@ describe('run() with a store that many processes share', () => {
     // Nothing that is launched ends within the test.
     await serve({ verifyDelayMs: 3_600_000 });
     let launches = 0;
-    const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, (request) => {
-      if (!/^POST .v1.batch.[^/]+$/.test(request)) return undefined;
-      launches += 1;
-      return launches === 1 ? { status: 403, body: { detail: 'no' } } : undefined;
-    });
+    const { baseUrl, requests } = await startFront(
+      { ...service, apiKey: 'a-key' },
+      async (request) => {
+        if (!/^POST .v1.batch.[^/]+$/.test(request)) return undefined;
+        launches += 1;
+        if (launches > 1) return undefined;
+        // Who joins later takes the run up again.
+        await vi.waitFor(() => {
+          expect(requests.filter((each) => each === 'GET /v1/batch')).toHaveLength(3);
+        }, 60_000);
+        return { status: 403, body: { detail: 'no' } };
+      },
+    );
     const ends = await Promise.allSettled(
       [1, 2, 3].map(async () => {
         const client = openClient({ baseUrl, apiKey: 'a-key' });
