@@ -187,9 +187,14 @@ export class BatchRequests {
     if (!isOpenToDoubt(state) || uuids.isTrusted || this.#isNamed) return undefined;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
     const owner = await inTime(async (signal) => findOwner(service, { uuid, name, runId }, signal));
-    if (owner !== 'another') {
-      uuids.noteOwner(owner === 'unknown' ? owner : 'this');
+    if (owner === 'this' || owner === 'twice') {
+      uuids.noteOwner('this');
       return owner === 'twice' ? { of: 'twice' } : undefined;
+    }
+    if (owner === 'unknown') {
+      uuids.noteOwner(owner);
+      // From a service that has given another's before, only the name in the list counts, which may be late.
+      return uuids.isDistrusted ? this.#giveBack(uuid, name, 'doubt') : undefined;
     }
     this.#noteMixedUp(uuid, name);
     return this.#giveBack(uuid, name, 'the list');

@@ -104,6 +104,10 @@ export class UploadRegistry {
     return this.#trust === 'given' || (this.#trust === 'none' && this.#unknown >= mostUnknown);
   }
 
+  get isDistrusted(): boolean {
+    return this.#trust === 'lost';
+  }
+
   noteOwner(owner: 'this' | 'another' | 'unknown'): void {
     if (owner === 'unknown') this.#unknown += 1;
     else if (owner === 'another') this.#trust = 'lost';

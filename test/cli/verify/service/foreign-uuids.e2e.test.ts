@@ -118,6 +118,37 @@ it.each([
   },
 );
 
+it('launches nothing that a late list does not show, once an uuid was another batch', async () => {
+  const there = await withStranger();
+  const second = await there.wire.upload(['third@else.test'], { name: 'of somebody else, too' });
+  await there.wire.prepare(second);
+  const wrong = [there.stranger, second];
+  const hidden = new Set([second]);
+  let uploaded = 0;
+  let lists = 0;
+  const front = await startFront(there.service, (request) => {
+    if (isUpload.test(request)) {
+      const change = (body: unknown): unknown => {
+        const answer = body as { readonly batch_uuid: string };
+        uploaded += 1;
+        if (uploaded === 2) hidden.add(answer.batch_uuid);
+        return { ...answer, batch_uuid: wrong[uploaded - 1] ?? answer.batch_uuid };
+      };
+      return { change };
+    }
+    if (request === 'GET /v1/batch') {
+      if (uploaded > 1) lists += 1;
+      const isShown = (batch: Fields): boolean =>
+        lists > 3 || !hidden.has(String(batch['batch_uuid']));
+      return { change: (body) => (body as Fields[]).filter(isShown) };
+    }
+    return isStatus.test(request) ? leaves() : undefined;
+  });
+  const ended = await verify(front, '--concurrency', '1');
+  await expectOwnBatchesPaid(there, ended);
+  expect(await there.wire.status(second)).toBe('ready_for_verification');
+});
+
 it('reads a list that is late for the first few batches only', async () => {
   const { service } = await withService();
   const front = await startFront(service, (request) => {
