@@ -177,16 +177,22 @@ export class BatchRequests {
   /**
    * Compares the uuid that the upload's answer gave with the list, right before the launch: for the first batch of a
    * process (for the first few, where the list is late), and for each once one was another's. Not where its status
-   * shows its name.
+   * shows its name. What that list showed to be somebody else's is known without another reading.
    */
   async compareOwner(
     state: BatchState,
     inTime: <Answer>(request: (signal: AbortSignal) => Promise<Answer>) => Promise<Answer>,
   ): Promise<BatchEvent | undefined> {
     const { uuids, service, runId } = this.#options;
-    if (!isOpenToDoubt(state) || uuids.isTrusted || this.#isNamed) return undefined;
+    if (!isOpenToDoubt(state) || this.#isNamed) return undefined;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
-    const owner = await inTime(async (signal) => findOwner(service, { uuid, name, runId }, signal));
+    const isStranger = uuids.isStranger(uuid);
+    if (!isStranger && uuids.isTrusted) return undefined;
+    const owner = isStranger
+      ? 'another'
+      : await inTime(async (signal) =>
+          findOwner(service, { uuid, name, runId }, { signal, uuids }),
+        );
     if (owner === 'this' || owner === 'twice') {
       uuids.noteOwner('this');
       return owner === 'twice' ? { of: 'twice' } : undefined;

@@ -61,12 +61,15 @@ export async function findUpload(
 /**
  * Whose uuid it is that an upload was answered with, by the list: `twice` where it is the upload's, which is there under
  * another uuid, too; `unknown` where the list has neither.
+ *
+ * @param options.uuids learns whose may be launched by mistake, where the list shows the upload as it is
  */
 export async function findOwner(
   service: VerificationService,
   { uuid, name, runId }: { readonly uuid: string; readonly name: string; readonly runId: string },
-  signal: AbortSignal,
+  { signal, uuids }: { readonly signal: AbortSignal; readonly uuids: UploadRegistry },
 ): Promise<'this' | 'twice' | 'another' | 'unknown'> {
+  const strangers: string[] = [];
   const upload = parseBatchName(name, runId);
   let isThis = false;
   let isAnother = false;
@@ -77,9 +80,15 @@ export async function findOwner(
     const isNamed = listed !== undefined && isDeepStrictEqual(listed, upload);
     if (isUuid && isNamed) isThis = true;
     else if (isUuid || isNamed) isAnother = true;
+    else if (!listed && isOpenToLaunch(batch)) strangers.push(batch.batch_uuid);
   }
+  if (isThis) uuids.noteStrangers(strangers);
   if (isThis) return isAnother ? 'twice' : 'this';
   return isAnother ? 'another' : 'unknown';
+}
+
+function isOpenToLaunch({ status }: BatchSummary): boolean {
+  return status === 'parsing_content' || status === 'ready_for_verification';
 }
 
 /** So often the list may lack what was uploaded before it is not read for that any more. */
@@ -88,6 +97,8 @@ const mostUnknown = 3;
 /** The upload name of each uuid in a run: a uuid given twice would have one batch launched in place of another. */
 export class UploadRegistry {
   readonly #names = new Map<string, string>();
+  /** Uuids of what others have uploaded and not launched. */
+  readonly #strangers = new Set<string>();
   /** Wrong facts that the service gives about correctly listed uploads: no sign of anything. */
   readonly #falseSigns = new Set<SignOfAnother>();
   /**
@@ -114,10 +125,19 @@ export class UploadRegistry {
     else if (this.#trust === 'none') this.#trust = 'given';
   }
 
+  noteStrangers(uuids: readonly string[]): void {
+    for (const uuid of uuids) this.#strangers.add(uuidKey(uuid));
+  }
+
+  isStranger(uuid: string): boolean {
+    return this.#strangers.has(uuidKey(uuid));
+  }
+
   /** @returns false, without a change, when the uuid belongs to another upload */
   take(uuid: string, name: string): boolean {
     const key = uuidKey(uuid);
     const owner = this.#names.get(key);
+    if (owner === undefined && this.isStranger(uuid)) return false;
     if (owner === undefined) this.#names.set(key, name);
     return owner === undefined || owner === name;
   }

@@ -70,6 +70,7 @@ describe("an upload that is answered with another batch's uuid", () => {
     { whose: 'of somebody else', fields: ['parsing_counts'], uploads: [1, 2, 3] },
     { whose: 'of somebody else', fields: [], uploads: [1] },
     { whose: 'of somebody else', fields: [], uploads: [1, 3] },
+    { whose: 'of somebody else', fields: [], uploads: [2] },
     { whose: 'of this run', fields: [], uploads: [2] },
   ])(
     'is found in the list instead, which is said: $whose, uploads $uploads, statuses with $fields',
@@ -94,6 +95,27 @@ describe("an upload that is answered with another batch's uuid", () => {
       ]);
     },
   );
+});
+
+it('is found in the list instead where it is answered before the list is read for the first one', async () => {
+  const there = await withStranger();
+  let isTwo = (): void => undefined;
+  const two = new Promise<void>((resolve) => (isTwo = resolve));
+  let uploaded = 0;
+  const change = (body: unknown): unknown => {
+    uploaded += 1;
+    if (uploaded !== 2) return body;
+    isTwo();
+    return { ...(body as Fields), batch_uuid: there.stranger };
+  };
+  const front = await startFront(there.service, async (request) => {
+    if (isUpload.test(request)) return { change };
+    if (request === 'GET /v1/batch') await two;
+    return isStatus.test(request) ? leaves() : undefined;
+  });
+  const ended = await verify(front, '--concurrency', '3');
+  await expectOwnBatchesPaid(there, ended);
+  expect(codedOf(ended, 'upload_mixed_up')).toMatchObject([{ batch_uuid: there.stranger }]);
 });
 
 it.each([
