@@ -55,6 +55,8 @@ export async function findUpload(
     else if (elected === undefined || uuid < elected) elected = uuid;
   }
   if (elected !== undefined || taken === undefined || !uuids) return elected;
+  // The other upload may have given it back since.
+  if (uuids.ownerOf(taken) === undefined) return taken;
   throw uuids.sharedError(taken, name);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findUpload } from '../../../../src/engine/batches/uploads/list-uploads.js';
+import { findUpload, UploadRegistry } from '../../../../src/engine/batches/uploads/list-uploads.js';
 import { type FakeBatch, serviceWith } from '../../driver/fake-service.js';
 
 describe('findUpload', () => {
@@ -24,5 +24,23 @@ describe('findUpload', () => {
     expect(await findUpload(service, 'mine')).toBe(smallest);
     service.listed = () => [...service.batches.values()].toReversed();
     expect(await findUpload(service, 'mine')).toBe(smallest);
+  });
+
+  it('finds its uuid where another upload gives it back while the list is read', async () => {
+    const service = serviceWith(0);
+    const { uuid } = service.add({ name: 'mine' });
+    const uuids = new UploadRegistry();
+    uuids.take(uuid, 'other');
+    await expect(findUpload(service, 'mine', { uuids })).rejects.toMatchObject({
+      code: 'broken_contract',
+    });
+    const pages = service.listBatches.bind(service);
+    let read = 0;
+    service.listBatches = async (...query) => {
+      read += 1;
+      if (read === 2) uuids.release(uuid, 'other');
+      return pages(...query);
+    };
+    expect(await findUpload(service, 'mine', { uuids })).toBe(uuid);
   });
 });
