@@ -226,8 +226,8 @@ export async function trySamples(
 }
 
 /**
- * Refuses to write over columns that only have the names of added ones: a run has `verification` beside them, or
- * has left its marker.
+ * Refuses to write over columns that only have the names of added ones. Those of a run have its marker, or
+ * `verification` with its values beside them.
  */
 async function refuseForeignColumns(
   { dialect, name }: TableAccess,
@@ -241,17 +241,22 @@ async function refuseForeignColumns(
   for (const [index, { length }] of added.entries()) {
     const group = columns.slice(at, (at += length));
     const existing = group.filter((column) => !missing.includes(column));
-    const verification = added[index]?.findIndex(({ field }) => field === 'verification') ?? -1;
-    const isOwn = group[verification] ? existing.includes(group[verification]) : marker;
+    const fields = added[index]?.map(({ field }) => field) ?? [];
+    const verification = group[fields.indexOf('verification')];
+    const hasVerification = verification !== undefined && existing.includes(verification);
     const [first] = existing;
+    const isOwn = marker && (hasVerification || verification === undefined);
     if (isOwn || !first) continue;
-    const filled = existing.map((column) => `${quote(column.name)} IS NOT NULL`).join(' OR ');
-    const some = await connection.query(`SELECT 1 FROM ${target} WHERE ${filled} LIMIT 1`);
+    const foreign = hasVerification
+      ? `${quote(verification.name)} NOT IN ('verified', 'not_submitted', 'no_result', 'failed')`
+      : existing.map((column) => `${quote(column.name)} IS NOT NULL`).join(' OR ');
+    const some = await connection.query(`SELECT 1 FROM ${target} WHERE ${foreign} LIMIT 1`);
     if (some.length === 0) continue;
+    const names = existing.map((column) => JSON.stringify(column.name)).join(', ');
     const column = reading.header[verified[index] ?? -1] ?? '';
     const prefix = optionName('prefix', { [column]: `${column}_2` });
     throw new ConfigurationError(
-      `${name} has values in its own ${existing.map((column) => JSON.stringify(column.name)).join(', ')}, which no run has written and this one would write over: give the new columns another name with ${prefix}`,
+      `${name} has values in ${names} that may be its own, and would be written over: give the new columns another name with ${prefix}; where they are results of a run with other columns, name these again (${optionName('columns')})`,
       { code: 'column_exists', option: 'prefix', column: first.name },
     );
   }

@@ -223,6 +223,11 @@ export function describeTable({
         await expect(over).rejects.toMatchObject({ code: 'column_exists', column: 'email_valid' });
       }
       await ask(`UPDATE ${table} SET email_valid = NULL`);
+      await ask(`ALTER TABLE ${table} ADD COLUMN email_verification VARCHAR(20)`);
+      await ask(`UPDATE ${table} SET email_verification = 'by Ann' WHERE id = 3`);
+      const over = verifying.run({ source, sink: place.sink({ key: 'id' }), email: ['email'] });
+      await expect(over).rejects.toMatchObject({ column: 'email_verification' });
+      await ask(`ALTER TABLE ${table} DROP COLUMN email_verification`);
       // A row that is left out would keep the verdict of an earlier run.
       const sink = splitSink({ output: place.sink({ key: 'id' }), keep: { verdicts: ['valid'] } });
       const keeping = verifying.run({ source, sink, email: ['email'] });
