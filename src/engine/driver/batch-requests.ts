@@ -177,22 +177,24 @@ export class BatchRequests {
   /**
    * Compares the uuid that the upload's answer gave with the list, right before the launch: for the first batch of a
    * process (for the first few, where the list is late), and for each once one was another's. Not where its status
-   * shows its name. What that list showed to be somebody else's is known without another reading.
+   * shows its name. What that list showed to be somebody else's, or a second copy, is known without another reading.
    */
   async compareOwner(
     state: BatchState,
     inTime: <Answer>(request: (signal: AbortSignal) => Promise<Answer>) => Promise<Answer>,
   ): Promise<BatchEvent | undefined> {
     const { uuids, service, runId } = this.#options;
-    if (!isOpenToDoubt(state) || this.#isNamed) return undefined;
+    if (!isOpenToDoubt(state)) return undefined;
     const [uuid, name] = [uuidOf(state), this.nameOf(state)];
+    const sent = { uuid, name, runId };
+    const copy = uuids.copyOf(sent);
+    if (copy === 'beside') return { of: 'twice' };
+    if (this.#isNamed) return undefined;
     const isStranger = uuids.isStranger(uuid);
-    if (!isStranger && uuids.isTrusted) return undefined;
+    if (!isStranger && uuids.isTrusted && !copy) return undefined;
     const owner = isStranger
       ? 'another'
-      : await inTime(async (signal) =>
-          findOwner(service, { uuid, name, runId }, { signal, uuids }),
-        );
+      : await inTime(async (signal) => findOwner(service, sent, { signal, uuids }));
     if (owner === 'this' || owner === 'twice') {
       uuids.noteOwner('this');
       return owner === 'twice' ? { of: 'twice' } : undefined;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
+import { findOwner, UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import { bounds } from '../../../src/client/batch-bounds.js';
 import { DeadlineError, OutputError } from '../../../src/platform/errors/errors.js';
@@ -100,6 +101,20 @@ describe('an uploaded batch', () => {
     expect(service.batches.size).toBe(2);
     const smallest = [...service.batches.keys()].toSorted()[0];
     expect(state).toMatchObject({ stage: 'exported', uuid: smallest, isFound: true });
+    expectPaidOnce(service);
+  });
+
+  it('that the list showed under another uuid alone, while it was read for another batch, is compared', async () => {
+    const service = new FakeService();
+    const other = service.add({ name: 'sluice-run-000002-1' });
+    service.add({ name: 'sluice-run-000001-1' });
+    const uuids = new UploadRegistry();
+    const { signal } = new AbortController();
+    await findOwner(service, { ...other, runId: 'run' }, { signal, uuids });
+    uuids.noteOwner('this');
+    const { state } = await drive(service, { uuids });
+    expect(service.count('listBatches')).toBe(4);
+    expect(state).toMatchObject({ stage: 'exported', isFound: true });
     expectPaidOnce(service);
   });
 

@@ -6,10 +6,9 @@ import { ContractError } from '../../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
-import { parseBatchName, uuidKey } from '../batch.js';
+import { parseBatchName, uploadLabel, uuidKey } from '../batch.js';
 import type { SignOfAnother } from '../status-answer.js';
 import { randomBytes } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 
 /** Time limit for reading the list on behalf of several batches. */
 export interface ListOptions {
@@ -60,33 +59,52 @@ export async function findUpload(
   throw uuids.sharedError(taken, name);
 }
 
+/** An upload, and the uuid in the answer to it. */
+interface SentUpload {
+  readonly uuid: string;
+  readonly name: string;
+  readonly runId: string;
+}
+
 /**
  * Whose uuid it is that an upload was answered with, by the list: `twice` where it is the upload's, which is there under
  * another uuid, too; `unknown` where the list has neither.
  *
- * @param options.uuids learns whose may be launched by mistake, where the list shows the upload as it is
+ * @param options.uuids learns whose may be launched by mistake, where the list shows the upload as it is; and what the
+ * list shows of all uploads of the run
  */
 export async function findOwner(
   service: VerificationService,
-  { uuid, name, runId }: { readonly uuid: string; readonly name: string; readonly runId: string },
+  sent: SentUpload,
   { signal, uuids }: { readonly signal: AbortSignal; readonly uuids: UploadRegistry },
 ): Promise<'this' | 'twice' | 'another' | 'unknown'> {
+  const { uuid, name, runId } = sent;
   const strangers: string[] = [];
-  const upload = parseBatchName(name, runId);
+  const upload = uploadOf(name, runId);
   let isThis = false;
   let isAnother = false;
   for await (const batch of scanBatches(service, { signal })) {
     const isUuid = uuidKey(batch.batch_uuid) === uuidKey(uuid);
-    // A list may show names in another case, or spoil what a prefix has beside ASCII.
-    const listed = parseBatchName(batch.name.toLowerCase(), runId.toLowerCase());
-    const isNamed = listed !== undefined && isDeepStrictEqual(listed, upload);
+    const listed = uploadOf(batch.name, runId);
+    const isNamed = listed !== undefined && listed === upload;
+    if (listed !== undefined) uuids.noteListed(batch.batch_uuid, listed);
     if (isUuid && isNamed) isThis = true;
     else if (isUuid || isNamed) isAnother = true;
-    else if (!listed && isOpenToLaunch(batch)) strangers.push(batch.batch_uuid);
+    else if (listed === undefined && isOpenToLaunch(batch)) strangers.push(batch.batch_uuid);
   }
   if (isThis) uuids.noteStrangers(strangers);
-  if (isThis) return isAnother ? 'twice' : 'this';
+  if (isThis) return isAnother || uuids.copyOf(sent) === 'beside' ? 'twice' : 'this';
   return isAnother ? 'another' : 'unknown';
+}
+
+/**
+ * Identifies an upload of the run: a list may show names in another case, or spoil what a prefix has beside ASCII.
+ *
+ * @returns `undefined` for the name of what is not of the run
+ */
+function uploadOf(name: string, runId: string): string | undefined {
+  const upload = parseBatchName(name.toLowerCase(), runId.toLowerCase());
+  return upload && `${uploadLabel(upload)}-${upload.attempt}`;
 }
 
 function isOpenToLaunch({ status }: BatchSummary): boolean {
@@ -101,6 +119,8 @@ export class UploadRegistry {
   readonly #names = new Map<string, string>();
   /** Uuids of what others have uploaded and not launched. */
   readonly #strangers = new Set<string>();
+  /** By upload of the run: keys of all uuids that the list has shown it under while it was read for any of them. */
+  readonly #listed = new Map<string, Set<string>>();
   /** Wrong facts that the service gives about correctly listed uploads: no sign of anything. */
   readonly #falseSigns = new Set<SignOfAnother>();
   /**
@@ -133,6 +153,20 @@ export class UploadRegistry {
 
   isStranger(uuid: string): boolean {
     return this.#strangers.has(uuidKey(uuid));
+  }
+
+  noteListed(uuid: string, upload: string): void {
+    const listed = this.#listed.get(upload);
+    if (listed) listed.add(uuidKey(uuid));
+    else this.#listed.set(upload, new Set([uuidKey(uuid)]));
+  }
+
+  /** Whether the list has shown an upload under another uuid: beside this one, or instead of it. */
+  copyOf({ uuid, name, runId }: SentUpload): 'beside' | 'instead' | undefined {
+    const listed = this.#listed.get(uploadOf(name, runId) ?? '');
+    if (!listed) return undefined;
+    if (!listed.has(uuidKey(uuid))) return 'instead';
+    return listed.size > 1 ? 'beside' : undefined;
   }
 
   /** @returns false, without a change, when the uuid belongs to another upload */

@@ -201,6 +201,41 @@ it('deletes the second copy of the first upload, which is seen when the list is 
   expect(left).toHaveLength(3);
 });
 
+it('deletes the second copy of an upload that the list shows while it is read for another', async () => {
+  const { service, wire } = await withService();
+  const uploads: string[] = [];
+  const copies: string[] = [];
+  let isListed = (): void => undefined;
+  const listed = new Promise<void>((resolve) => (isListed = resolve));
+  let isTwo = (): void => undefined;
+  const two = new Promise<void>((resolve) => (isTwo = resolve));
+  const change = (body: unknown): unknown => {
+    uploads.push((body as { readonly batch_uuid: string }).batch_uuid);
+    if (uploads.length === 2) isTwo();
+    return body;
+  };
+  const front = await startFront(service, async (request) => {
+    if (isUpload.test(request)) return { change };
+    if (request === 'GET /v1/batch' && copies.length === 0) {
+      await two;
+      const there = await openClient(service).listBatches();
+      const second = there.find((batch) => batch.batch_uuid === uploads[1]);
+      copies.push(await wire.upload(['good0@sluice.test'], { name: second?.name ?? '' }));
+      isListed();
+    }
+    if (!isStatus.test(request)) return undefined;
+    if (!request.endsWith(uploads[0] ?? '')) await listed;
+    return leaves();
+  });
+  const ended = await verify(front, '--concurrency', '3');
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(codedOf(ended, 'upload_mixed_up')).toEqual([]);
+  const left = (await wire.get('/v1/batch')).list.map((batch) => batch.batch_uuid);
+  expect(left.toSorted()).toEqual(uploads.toSorted());
+  // Once for the first of them, and at the end to delete the copy and to see that it is gone: two pages each.
+  expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(6);
+});
+
 it('believes the list where statuses name every batch otherwise, and asks it no more for that', async () => {
   const { service } = await withService();
   const front = await startFront(service, (request) =>
