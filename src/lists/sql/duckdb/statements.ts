@@ -36,7 +36,7 @@ export const statements: Statements = {
   markers: {
     targetOf: ({ table }) => table,
     definition:
-      'target VARCHAR PRIMARY KEY, run VARCHAR NOT NULL, digest VARCHAR NOT NULL, applied BIGINT NOT NULL, rows BIGINT NOT NULL, written_at TIMESTAMP WITH TIME ZONE NOT NULL',
+      'target VARCHAR PRIMARY KEY, run VARCHAR NOT NULL, digest VARCHAR NOT NULL, applied BIGINT NOT NULL, rows BIGINT NOT NULL, result_columns VARCHAR NOT NULL, written_at TIMESTAMP WITH TIME ZONE NOT NULL',
     rowCount: 'rows',
     replace: 'INSERT OR REPLACE',
     now: 'now()',

@@ -182,10 +182,10 @@ export async function findTable(
 }
 
 function markerOf(comment: string): RunMarker | undefined {
-  const made = /^sluice run (\w+) (\w+) (\d+)$/.exec(comment);
+  const made = /^sluice run (\w+) (\w+) (\d+) ([\w,]*)$/.exec(comment);
   if (!made) return undefined;
-  const [, run = '', digest = '', rows] = made;
-  return { run, digest, applied: Number(rows), rows: Number(rows) };
+  const [, run = '', digest = '', rows, written = ''] = made;
+  return { run, digest, applied: Number(rows), rows: Number(rows), written };
 }
 
 /** The character set of byte columns. */

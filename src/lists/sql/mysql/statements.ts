@@ -36,7 +36,7 @@ export const statements: Statements = {
   markers: {
     targetOf: ({ table }) => table,
     definition:
-      'target VARCHAR(64) PRIMARY KEY, run VARCHAR(64) NOT NULL, digest VARCHAR(64) NOT NULL, applied BIGINT NOT NULL, row_count BIGINT NOT NULL, written_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP',
+      'target VARCHAR(64) PRIMARY KEY, run VARCHAR(64) NOT NULL, digest VARCHAR(64) NOT NULL, applied BIGINT NOT NULL, row_count BIGINT NOT NULL, result_columns TEXT NOT NULL, written_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP',
     rowCount: 'row_count',
     replace: 'REPLACE',
     now: 'CURRENT_TIMESTAMP',
@@ -143,9 +143,11 @@ async function tryMarkers(connection: MysqlConnection, name: TableName): Promise
   }
 }
 
+const longestComment = 2048;
+
 /** The comment of a table created by a run: it comes and goes with the table. */
-function commentOf({ run, digest, rows }: RunMarker): string {
-  return `sluice run ${run} ${digest} ${rows}`;
+function commentOf({ run, digest, rows, written }: RunMarker): string {
+  return `sluice run ${run} ${digest} ${rows} ${written}`.slice(0, longestComment);
 }
 
 export const mostSecondDigits = 6;

@@ -37,14 +37,14 @@ export const statements: Statements = {
   markers: {
     targetOf: (name) => qualifiedName(name),
     definition:
-      'target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, written_at timestamptz NOT NULL DEFAULT now()',
+      'target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, result_columns text NOT NULL, written_at timestamptz NOT NULL DEFAULT now()',
     rowCount: 'rows',
     // IF NOT EXISTS does not see a table whose commit it waits for, and fails then.
     createBesideOthers: (create) =>
       `DO $sluice$ BEGIN ${create}; EXCEPTION WHEN unique_violation OR duplicate_table OR duplicate_object THEN NULL; END $sluice$`,
     replace: 'INSERT',
     onConflict:
-      ' ON CONFLICT (target) DO UPDATE SET run = excluded.run, digest = excluded.digest, applied = excluded.applied, rows = excluded.rows, written_at = now()',
+      ' ON CONFLICT (target) DO UPDATE SET run = excluded.run, digest = excluded.digest, applied = excluded.applied, rows = excluded.rows, result_columns = excluded.result_columns, written_at = now()',
     now: 'now()',
   },
 };

@@ -26,7 +26,7 @@ export const statements: Statements = {
   markers: {
     targetOf: ({ table }) => table,
     definition:
-      'target TEXT PRIMARY KEY, run TEXT NOT NULL, digest TEXT NOT NULL, applied INTEGER NOT NULL, rows INTEGER NOT NULL, written_at TEXT NOT NULL',
+      'target TEXT PRIMARY KEY, run TEXT NOT NULL, digest TEXT NOT NULL, applied INTEGER NOT NULL, rows INTEGER NOT NULL, result_columns TEXT NOT NULL, written_at TEXT NOT NULL',
     rowCount: 'rows',
     replace: 'INSERT OR REPLACE',
     now: "datetime('now')",

@@ -20,7 +20,7 @@ import {
   rowStatements,
   type RowRange,
 } from '../statements.js';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 export interface TableWriting {
   readonly dialect: Dialect;
@@ -39,7 +39,7 @@ export interface TableWriting {
  * @returns the skipped updates
  */
 export async function applyStaged(writing: TableWriting): Promise<SkippedUpdates | undefined> {
-  const marker = createMarker(writing.runId, await writing.staging.end());
+  const marker = createMarker(writing, await writing.staging.end());
   try {
     return await applyMarked(writing, marker);
   } catch (error) {
@@ -168,8 +168,12 @@ export async function writeMarkers(
   { dialect, connection, plan }: TableWriting,
   marker: RunMarker,
 ): Promise<void> {
+  const { readsLatest } = dialect.statements;
   await createMarkers(dialect, connection, plan.name);
-  await writeMarker(dialect, connection, plan.name, marker);
+  // A run with other columns may have written since the plan.
+  const latest = (await readMarker(dialect, connection, plan.name, readsLatest)) ?? plan.marker;
+  const written = writtenColumns(plan, latest);
+  await writeMarker(dialect, connection, plan.name, { ...marker, written });
 }
 
 export async function askAll(connection: Connection, queries: readonly string[]): Promise<void> {
@@ -198,8 +202,22 @@ export async function refuseRepeatedKeys(
 }
 
 /** The marker of a run's rows; none for a run without an id. */
-export function createMarker(runId: string | undefined, { digest, rows }: StagedRows): RunMarker {
-  return { run: runId ?? randomBytes(8).toString('hex'), digest, applied: rows, rows };
+export function createMarker(
+  { plan, runId }: TableWriting,
+  { digest, rows }: StagedRows,
+): RunMarker {
+  const run = runId ?? randomBytes(8).toString('hex');
+  return { run, digest, applied: rows, rows, written: writtenColumns(plan, plan.marker) };
+}
+
+/** The id of a column in a marker: short, as a table's comment has little room. */
+export function columnId(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 8);
+}
+
+function writtenColumns({ columns, positions }: TablePlan, earlier: RunMarker | undefined): string {
+  const ids = columns.slice(positions.length).map(({ name }) => columnId(name));
+  return [...new Set([...(earlier?.written.split(',') ?? []), ...ids])].join(',');
 }
 
 /** Whether a run has written exactly these rows, all or some of them. */
@@ -234,16 +252,23 @@ async function readMarker(
   dialect: Dialect,
   connection: Connection,
   name: TableName,
+  ending = '',
 ): Promise<RunMarker | undefined> {
   const { quote, parameter, markers } = dialect.statements;
   if (!(await findMarkers(dialect, connection, name))) return undefined;
   const [row] = await connection.query(
-    `SELECT run, digest, applied, ${markers.rowCount} FROM ${qualifiedName(markersOf(name), quote)} WHERE target = ${parameter(1)}`,
+    `SELECT run, digest, applied, ${markers.rowCount}, result_columns FROM ${qualifiedName(markersOf(name), quote)} WHERE target = ${parameter(1)}${ending}`,
     [markers.targetOf(name)],
   );
   if (!row) return undefined;
-  const [run, digest, applied, rows] = row;
-  return { run: String(run), digest: String(digest), applied: Number(applied), rows: Number(rows) };
+  const [run, digest, applied, rows, written] = row;
+  return {
+    run: String(run),
+    digest: String(digest),
+    applied: Number(applied),
+    rows: Number(rows),
+    written: String(written),
+  };
 }
 
 /** An existing one is not created again: the right to write may come without that to create tables. */
@@ -262,12 +287,12 @@ async function writeMarker(
   { statements: { quote, parameter, markers } }: Dialect,
   connection: Connection,
   name: TableName,
-  { run, digest, applied, rows }: RunMarker,
+  { run, digest, applied, rows, written }: RunMarker,
 ): Promise<void> {
-  const values = [markers.targetOf(name), run, digest, applied, rows];
+  const values = [markers.targetOf(name), run, digest, applied, rows, written];
   const parameters = values.map((_, at) => parameter(at + 1)).join(', ');
   await connection.query(
-    `${markers.replace} INTO ${qualifiedName(markersOf(name), quote)} (target, run, digest, applied, ${markers.rowCount}, written_at) VALUES (${parameters}, ${markers.now})${markers.onConflict ?? ''}`,
+    `${markers.replace} INTO ${qualifiedName(markersOf(name), quote)} (target, run, digest, applied, ${markers.rowCount}, result_columns, written_at) VALUES (${parameters}, ${markers.now})${markers.onConflict ?? ''}`,
     values,
   );
 }

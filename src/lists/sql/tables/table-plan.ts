@@ -54,6 +54,8 @@ export interface StagedRows {
 export interface RunMarker extends StagedRows {
   readonly run: string;
   readonly applied: number;
+  /** Ids of the result columns that runs have written, with commas: others of such a name are the owner's. */
+  readonly written: string;
 }
 
 export interface ExistingTable {

@@ -15,6 +15,7 @@ import {
   define,
   refuseRepeatedKeys,
   writeMarkers,
+  columnId,
   type TableWriting,
   createMarker,
   findMarkers,
@@ -34,10 +35,10 @@ import type { TablePlan } from './table-plan.js';
  */
 async function trialWrite(writing: TableWriting, numbers: readonly number[]): Promise<void> {
   const rowsAtOnce = numbers.length;
-  const { dialect, connection, staging, runId, waiting } = writing;
+  const { dialect, connection, staging, waiting } = writing;
   const { statements, putInPlace } = dialect;
   const definesNow = dialect.tryDefinitions === undefined;
-  const marker = createMarker(runId, await staging.end());
+  const marker = createMarker(writing, await staging.end());
   if (staging.isInPlace === true) {
     await writeMarkers(writing, marker);
     await connection.query('ROLLBACK');
@@ -226,8 +227,8 @@ export async function trySamples(
 }
 
 /**
- * Refuses to write over columns that only have the names of added ones. Those of a run have its marker, or
- * `verification` with its values beside them.
+ * Refuses to write over columns that only have the names of added ones. The marker knows those of a run, unless the
+ * table was rebuilt since; results that came another way have the values of `verification`.
  */
 async function refuseForeignColumns(
   { dialect, name }: TableAccess,
@@ -237,26 +238,29 @@ async function refuseForeignColumns(
 ): Promise<void> {
   if (mode !== 'upsert' && mode !== 'update') return;
   const { quote } = dialect.statements;
+  const written = new Set(marker?.written.split(','));
   let at = positions.length;
-  for (const [index, { length }] of added.entries()) {
-    const group = columns.slice(at, (at += length));
-    const existing = group.filter((column) => !missing.includes(column));
-    const fields = added[index]?.map(({ field }) => field) ?? [];
-    const verification = group[fields.indexOf('verification')];
-    const hasVerification = verification !== undefined && existing.includes(verification);
-    const [first] = existing;
-    const isOwn = marker && (hasVerification || verification === undefined);
-    if (isOwn || !first) continue;
-    const foreign = hasVerification
-      ? `${quote(verification.name)} NOT IN ('verified', 'not_submitted', 'no_result', 'failed')`
-      : existing.map((column) => `${quote(column.name)} IS NOT NULL`).join(' OR ');
-    const some = await connection.query(`SELECT 1 FROM ${target} WHERE ${foreign} LIMIT 1`);
+  for (const [index, fields] of added.entries()) {
+    const group = columns.slice(at, (at += fields.length));
+    const recorded = group.filter((column) => written.has(columnId(column.name)));
+    const isRebuilt = recorded.some((column) => missing.includes(column));
+    const foreign = group.filter(
+      (column) => !missing.includes(column) && (isRebuilt || !recorded.includes(column)),
+    );
+    const [first] = foreign;
+    if (!first) continue;
+    const verification = group[fields.findIndex(({ field }) => field === 'verification')];
+    const query =
+      verification && foreign.includes(verification)
+        ? `${quote(verification.name)} NOT IN ('verified', 'not_submitted', 'no_result', 'failed')`
+        : foreign.map((column) => `${quote(column.name)} IS NOT NULL`).join(' OR ');
+    const some = await connection.query(`SELECT 1 FROM ${target} WHERE ${query} LIMIT 1`);
     if (some.length === 0) continue;
-    const names = existing.map((column) => JSON.stringify(column.name)).join(', ');
+    const names = foreign.map((column) => JSON.stringify(column.name)).join(', ');
     const column = reading.header[verified[index] ?? -1] ?? '';
     const prefix = optionName('prefix', { [column]: `${column}_2` });
     throw new ConfigurationError(
-      `${name} has values in ${names} that may be its own, and would be written over: give the new columns another name with ${prefix}; where they are results of a run with other columns, name these again (${optionName('columns')})`,
+      `${name} has values in ${names} that no run is known to have written, and that would be written over: give the new columns another name with ${prefix}, or, where the values may go, empty these columns first`,
       { code: 'column_exists', option: 'prefix', column: first.name },
     );
   }

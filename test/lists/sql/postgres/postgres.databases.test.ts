@@ -117,7 +117,7 @@ describe('a table of PostgreSQL', () => {
     const session = await openSession();
     await askPostgres(`CREATE SCHEMA ${schema}`);
     await session.query(
-      `CREATE TABLE ${schema}.sluice_runs (target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, written_at timestamptz NOT NULL DEFAULT now())`,
+      `CREATE TABLE ${schema}.sluice_runs (target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, result_columns text NOT NULL, written_at timestamptz NOT NULL DEFAULT now())`,
     );
     const commit = async (): Promise<void> => {
       await expect.poll(session.isWaitedFor).toBe(true);
@@ -422,7 +422,7 @@ test('a run whose claim on a new table ends with its session takes it again, or 
 });
 
 describe('runs that begin in one schema of PostgreSQL at the same time', () => {
-  const markers = `(target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, written_at timestamptz NOT NULL DEFAULT now())`;
+  const markers = `(target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, result_columns text NOT NULL, written_at timestamptz NOT NULL DEFAULT now())`;
 
   /** Does something in a session, which commits when somebody waits for that. */
   async function commitWhenAwaited(statement: string): Promise<{ readonly done: Promise<void> }> {

@@ -255,6 +255,38 @@ export function describeTable({
       ]);
     });
 
+    test('get no results in a column that another run than theirs has not written', async () => {
+      const place = await openPeople();
+      const { ask, table } = place;
+      const verifying = await startVerifying();
+      const into = verifiedName(place);
+      const write = (prefix: string, columns?: readonly ['valid'], options: SinkOptions = {}) =>
+        verifying.run({
+          source: place.source(`SELECT id, email FROM ${table}`),
+          sink: place.sink({ key: 'id', ...options }),
+          email: ['email'],
+          prefix: { email: prefix },
+          ...(columns && { columns }),
+        });
+      for (const options of [{}, { into }]) {
+        await write('checked', ['valid'], options);
+        const [target = table] = Object.values(options);
+        await ask(
+          `ALTER TABLE ${target} ADD COLUMN asked_valid VARCHAR(20)`,
+          `UPDATE ${target} SET asked_valid = 'by Ann'`,
+        );
+        const over = write('asked', ['valid'], options);
+        await expect(over).rejects.toMatchObject({ code: 'column_exists', column: 'asked_valid' });
+        await write('checked', undefined, options);
+        await write('checked', ['valid'], options);
+      }
+      // Another table of that name.
+      await ask(`ALTER TABLE ${table} DROP COLUMN checked_verification`);
+      await expect(write('checked')).rejects.toMatchObject({ column: 'checked_reason' });
+      expect(await countIn(place, "asked_valid = 'by Ann'")).toBe(5);
+      expect(await countIn(place, "asked_valid = 'by Ann'", into)).toBe(5);
+    });
+
     test('get their results in columns that have the same names in another case', async () => {
       const place = await openPeople();
       const { ask, table } = place;
