@@ -22,6 +22,7 @@ interface HintOptions {
   /** The country for which all rows are verified. @default none: rows have their own */
   readonly countryOfAll?: CountryCode | undefined;
   readonly hasPhones: boolean;
+  readonly isOfQuery: boolean;
   readonly verified: () => ColumnLayout['columns'];
 }
 
@@ -125,7 +126,9 @@ export function withListHints(
       yield step.value;
     }
     if (!isReported) reportCountries();
-    for (const found of optOuts.found) onNotice(notice('opted_out', found));
+    for (const found of optOuts.found) {
+      onNotice(notice('opted_out', { ...found, of_query: options.isOfQuery }));
+    }
   };
   return withMembers(reading, {
     chunks: closableChunks(all(), async () => void (await chunks.return?.())),

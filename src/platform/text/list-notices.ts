@@ -158,13 +158,14 @@ export const inputNotices = {
       `${lists.join(', ')}: 0 of ${counted(cells, 'cell')} are in this list, so nobody is left out: check that ${optionName('suppress')} names the right one`,
   }),
   opted_out: define({
-    when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. `sent`: the rows that have such an address.',
+    when: 'Columns say of rows that they have opted out, and no `--suppress` has their addresses: they are verified like all others. `type`: of the addresses that they are about; `null` where all columns are about both. `sent`: the rows that have such an address. `of_query`: whether they come from a database.',
     isWarning: true,
     example: {
       type: orNull(oneOf('email', 'phone')),
       columns: [{ column: 'HasOptedOutOfEmail', rows: 12 }],
       rows: 12,
       sent: 12,
+      of_query: false,
     },
     variants: [
       {
@@ -183,8 +184,9 @@ export const inputNotices = {
         sent: 15,
       },
       { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, sent: 1 },
+      { of_query: true },
     ],
-    sentence({ type, columns, rows, sent }) {
+    sentence({ type, columns, rows, sent, of_query: isOfQuery }) {
       const one = rows === 1;
       const [only, ...more] = columns;
       const where =
@@ -203,7 +205,10 @@ export const inputNotices = {
         both: ['', 'an address', ''],
       }[type ?? 'both'] as [string, string, string];
       const those = sent === rows ? '' : `, ${grouped(sent)} of them with ${address} to verify`;
-      return `${counted(rows, 'row')} ${one ? 'has' : 'have'} opted out${ofWhat} (${where})${those}, and ${one ? 'is' : 'are'} treated like all others: to leave ${one ? 'it' : 'them'} out, save ${what}${one ? 'that row' : 'those rows'} as a list of ${one ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
+      const way = isOfQuery
+        ? `add a condition on ${more.length === 0 ? 'that column' : 'those columns'} to ${optionName('query')} (where …)`
+        : `save ${what}${one ? 'that row' : 'those rows'} as a list of ${one ? 'its' : 'their'} own, and name it with ${optionName('suppress')}`;
+      return `${counted(rows, 'row')} ${one ? 'has' : 'have'} opted out${ofWhat} (${where})${those}, and ${one ? 'is' : 'are'} treated like all others: to leave ${one ? 'it' : 'them'} out, ${way}`;
     },
   }),
   other_countries: define({

@@ -1,22 +1,35 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   estimateRun,
   rowsSource,
   type RunProgress,
+  type Source,
   type SuppressList,
 } from '../../../src/index.js';
+import { sqliteSource } from '../../../src/lists/sql/sqlite/index.js';
+import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
+import { withFolder } from '../../service/with-service.js';
 
 const address = { email: 'good1@sluice.test' };
 
 /** What is reported before a list is sent. */
-async function noticed(
+function noticed(
   rows: readonly object[],
+  ...options: readonly [suppress?: readonly SuppressList[], types?: readonly string[]]
+): Promise<readonly object[]> {
+  const source = rowsSource(rows.map((row): Record<string, string> => ({ ...address, ...row })));
+  return noticedIn(source, ...options);
+}
+
+async function noticedIn(
+  source: Source,
   suppress: readonly SuppressList[] = [],
   types: readonly string[] = ['email'],
 ): Promise<readonly object[]> {
   const notices: object[] = [];
   await estimateRun({
-    source: rowsSource(rows.map((row): Record<string, string> => ({ ...address, ...row }))),
+    source,
     email: ['email'].filter((type) => types.includes(type)),
     phone: ['phone'].filter((type) => types.includes(type)),
     country: 'US',
@@ -45,7 +58,9 @@ describe('rows that have opted out', () => {
       { column: 'Status', rows: 1 },
       { column: 'UNSUB_TIME', rows: 1 },
     ];
-    expect(await noticed(rows)).toEqual([{ type: 'email', columns, rows: 2, sent: 2 }]);
+    expect(await noticed(rows)).toEqual([
+      { type: 'email', columns, rows: 2, sent: 2, of_query: false },
+    ]);
     const consents = [{ 'Accepts Email Marketing': 'yes' }, { 'Accepts Email Marketing': 'no' }];
     expect(await noticed(consents)).toMatchObject([{ rows: 1 }]);
     expect(await noticed(consents.slice(0, 1))).toEqual([]);
@@ -87,7 +102,15 @@ describe('rows that have opted out', () => {
     const rows = Array.from({ length: 1200 }, () => ({ HasOptedOutOfEmail: 'true' }));
     const columns = [{ column: 'HasOptedOutOfEmail', rows: 1200 }];
     const found = [{ type: 'email', columns, rows: 1200, sent: 1200 }];
-    expect(await noticed(rows)).toEqual(found);
+    expect(await noticed(rows)).toMatchObject(found);
+  });
+
+  it('are said to be of a query, which can leave them out', async () => {
+    const path = join(await withFolder(), 'crm.db');
+    askSqlite(path, 'CREATE TABLE people (email, unsubscribed BOOLEAN)', 'SELECT 1');
+    askSqlite(path, "INSERT INTO people VALUES ('good1@sluice.test', 1)", 'SELECT 1');
+    const source = sqliteSource({ url: `sqlite:${path}`, query: 'SELECT * FROM people' });
+    expect(await noticedIn(source)).toMatchObject([{ rows: 1, of_query: true }]);
   });
 
   it('are none whose emails are suppressed', async () => {

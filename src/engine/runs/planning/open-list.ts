@@ -60,6 +60,7 @@ export async function openList(
         ? undefined
         : readCountry(options.country),
     hasPhones,
+    isOfQuery: source.decides?.['query'] !== undefined,
     verified: () => layout?.columns ?? [],
   };
   const reading = await source.open({
