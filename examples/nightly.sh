@@ -21,8 +21,8 @@ if [ -f sluice.env ]; then environment=(--env-file sluice.env); fi
 # The log of the night before is kept. Each night reads its own, also when the next one has begun.
 if [ -f sluice.log ]; then mv -f sluice.log sluice.log.1; fi
 exec 3>> sluice.log 4< sluice.log
-# A run removes those of the night before, but not where a wrong option ends it before it starts.
-rm -f summary.json report.html
+reports() { cksum summary.json report.html 2> /dev/null; }
+before=$(reports)
 
 # The state directory is the lock: this run waits for one that is still at work, then ends with 2.
 # An address that was verified within 30 days comes from the history and costs nothing. A night that
@@ -56,6 +56,10 @@ if [ "$code" -eq 3 ]; then
   again=': what had failed was sent again'
   verify --retry-failed "$@"
 fi
+
+# A run removes the reports of the night before, but not where a wrong option ends it before it starts. Until
+# then the summary says which service it had: without SLUICE_BASE_URL the local one does not take its place.
+if [ "$(reports)" = "$before" ]; then rm -f summary.json report.html; fi
 
 # What the next run does, resume or start over, is in the log and the report.
 case "$code" in

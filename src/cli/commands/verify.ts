@@ -17,6 +17,7 @@ import {
 } from '../endpoints/locations.js';
 import type { RunParts } from '../job/job-end.js';
 import { prepareJob } from '../job/prepare-job.js';
+import { serviceOfSummary } from '../job/refuse-unmeant.js';
 import { filesNamedIn } from '../job/run-files.js';
 import { asksNetwork } from '../options/engine-options.js';
 import { print } from '../terminal/print.js';
@@ -148,6 +149,8 @@ async function reportIfStopped(
       .join(' '),
     stateDir: stateDirectoryOf(to, input),
     maxCredits: givenOptions(options).maxCredits,
+    // Of a night that ends before it has a service, too: the next one may have lost its environment.
+    serviceBefore: await serviceOfSummary(options.text('summary')),
   };
   try {
     await refuseUnquoted(input);

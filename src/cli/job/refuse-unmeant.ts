@@ -11,6 +11,8 @@ import type { VerifyOption } from '../options/verify-options.js';
 import { historyBeside } from '../endpoints/proposed-names.js';
 import { findStatus } from './questions.js';
 
+const remote = /^https?:/;
+
 /** A missing variable must not bring the local service's verdicts into a database, or in place of paid ones. */
 export async function refuseUnmeant(
   target: Target,
@@ -42,13 +44,13 @@ async function serviceBefore(
   const history =
     to.kind === 'file' && to.path !== standard ? await historyBeside(to, input) : undefined;
   const found: readonly (readonly [string | undefined, () => Promise<unknown>])[] = [
-    [summary === standard ? undefined : summary, async () => summaryService(summary)],
+    [summary, async () => serviceOfSummary(summary)],
     [stateDir, async () => finishedService(stateDir ?? '')],
     [history, async () => historyService(history ?? '')],
   ];
   for (const [file, serviceOf] of found) {
     const service = file === undefined ? undefined : await serviceOf().catch(() => undefined);
-    if (file !== undefined && typeof service === 'string' && /^https?:/.test(service)) {
+    if (file !== undefined && typeof service === 'string' && remote.test(service)) {
       return { file, service };
     }
   }
@@ -61,9 +63,16 @@ async function finishedService(stateDir: string): Promise<string | undefined> {
   return status?.isFinished === true ? status.service : undefined;
 }
 
-async function summaryService(path = ''): Promise<unknown> {
-  const summary: unknown = JSON.parse(await readFile(path, 'utf8'));
-  return isObject(summary) ? summary['service'] : undefined;
+/** The service that the summary of an earlier run names, unless that was the local one. */
+export async function serviceOfSummary(path = standard): Promise<string | undefined> {
+  if (path === standard) return undefined;
+  try {
+    const summary: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const service = isObject(summary) ? summary['service'] : undefined;
+    return typeof service === 'string' && remote.test(service) ? service : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function historyService(path: string): Promise<string | undefined> {

@@ -274,8 +274,8 @@ export interface RunFacts {
   store?: SharedStore | undefined;
   /** Whether it has begun: before, it has nothing to lose. */
   isBegun?: boolean;
-  /** The service of the run before, where this one names none. */
-  serviceBefore?: string;
+  /** The service of the run before, where this one has none yet. */
+  serviceBefore?: string | undefined;
   /** Whether no state is kept. */
   isStreaming?: boolean;
   /** Whether the local service verifies. */

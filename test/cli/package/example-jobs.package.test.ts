@@ -83,6 +83,24 @@ describe('examples/nightly.sh', () => {
     expect((await chargesOf(service)).length).toBeGreaterThan(100);
   });
 
+  it('leaves the output of a service as it is, once the environment is lost, without a history too', async () => {
+    const folder = await jobFolder();
+    const { service } = await withService();
+    const nightly = join(folder, 'nightly.sh');
+    const script = await readFile(join(examples, 'nightly.sh'), 'utf8');
+    const options = ' --history=contacts.history --max-age=30';
+    expect(script).toContain(options);
+    await writeFile(nightly, script.replace(options, ''), { mode: 0o755 });
+    await writeFile(join(folder, 'contacts.csv'), 'email\ngood@sluice.test\n');
+    const environment = `SLUICE_BASE_URL=${service.baseUrl}\nSLUICE_API_KEY=${service.apiKey}\n`;
+    await writeFile(join(folder, 'sluice.env'), environment, { mode: 0o600 });
+    expect(await runJob(folder, nightly, [folder])).toMatchObject({ code: 0 });
+    await rm(join(folder, 'sluice.env'));
+    await rm(join(folder, 'verified.csv'));
+    expect(await runJob(folder, nightly, [folder])).toMatchObject({ code: 2 });
+    await expect(access(join(folder, 'verified.csv'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('mails its own warnings, also when the next night has begun', async () => {
     const folder = await jobFolder();
     const work =

@@ -116,10 +116,17 @@ describe('the step of the action', () => {
     const { code, outputs, stderr, file } = await verify({
       ...inputs,
       email: '"; echo x > owned; $(echo x > owned)',
+      options: '--local',
     });
     expect(code).toBe(2);
     expect(outputs).toContain('exit-code=2\n');
     expect(stderr).toContain('echo x > owned');
     await expect(file('owned')).resolves.toBe('');
+  });
+
+  it('fails without a service that it is to use', async () => {
+    const { code, outputs, rows } = await verify(inputs);
+    expect({ code, rows }).toEqual({ code: 2, rows: '' });
+    expect(outputs).toContain('exit-code=2\n');
   });
 });
