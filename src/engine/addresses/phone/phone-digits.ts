@@ -205,8 +205,8 @@ function isSpace(code: number): boolean {
   );
 }
 
-/** Two zeros only behind so many digits and no zero in front: `0800.00` may be written by hand. */
-const fraction = /^(?:\+?\d+[.,]0|[1-9]\d{6,}[.,]00)$/;
+/** Several zeros only behind so many digits and no zero in front: `0800.00` may be written by hand. */
+const fraction = /^(?:\+?\d+[.,]0|\+?[1-9]\d{6,}[.,]0+)$/;
 
 /** Also the apostrophes that a word processor makes of the plain one. */
 const keptText = /^(?:['‘’`´]+(.*)|="([^"]*)")$/su;
@@ -236,10 +236,11 @@ function wholeExponent(text: string): string | undefined {
   return rest.length === Number(exponent) ? first + rest : undefined;
 }
 
-/** Whether a comma or a point precedes the last one or two digits. */
+/** Whether only zeros follow a comma or a point. */
 function mayBeFraction(text: string): boolean {
-  const { length } = text;
-  return isPoint(text.charCodeAt(length - 2)) || isPoint(text.charCodeAt(length - 3));
+  let at = text.length - 1;
+  while (text.charCodeAt(at) === zero) at -= 1;
+  return at < text.length - 1 && isPoint(text.charCodeAt(at));
 }
 
 function isPoint(code: number): boolean {

@@ -85,7 +85,9 @@ export const plainDigits = Buffer.alloc(maxPhoneBytes);
  */
 export function readPlainDigits(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > maxPhoneBytes || end - start < 2 || !isDigit(bytes[end - 1])) return 0;
-  if (bytes[end - 2] === point || bytes[end - 3] === point) return 0;
+  let last = end - 1;
+  while (bytes[last] === zero && last > start) last -= 1;
+  if (bytes[last] === point) return 0;
   let count = 0;
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at] as number;
