@@ -70,8 +70,10 @@ function nanosOf(value: unknown, unit: bigint, type: SchemaElement['type']): big
 function readClock(nanos: bigint, { name }: Kind): Date | string {
   if (name === 'time') return printTime(nanos);
   if (name === 'timestamp') return printTimestamp(nanos);
-  if (nanos % 1_000_000n !== 0n) return `${printTimestamp(nanos)}Z`;
-  return new Date(Number(nanos / 1_000_000n));
+  const date = new Date(Number(nanos / 1_000_000n));
+  // Some programs write a number without a date for an infinity.
+  const isDate = nanos % 1_000_000n === 0n && !Number.isNaN(date.getTime());
+  return isDate ? date : `${printTimestamp(nanos)}Z`;
 }
 
 /** Months, days and milliseconds, little-endian. */

@@ -359,6 +359,10 @@ describe('what is stored', () => {
     expect(read({ type: 'BYTE_ARRAY' }, Uint8Array.of(0xff))).toEqual(Uint8Array.of(0xff));
     expect(read({ type: 'DOUBLE' }, null)).toBeNull();
     expect(int96Nanos((2_440_589n << 64n) + 5n)).toBe(86_400_000_000_005n);
+    const logical = { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' } as const;
+    const moment = { type: 'INT64', logical_type: logical } as const;
+    // The infinity of some programs.
+    expect(read(moment, 2n ** 63n - 1n)).toBe('106751991167T07:12:55.807Z');
   });
 
   it('is an empty list where it has to be one, and a null where it is a group without anything in it', () => {
