@@ -145,6 +145,7 @@ export type { ComparedExport } from './engine/batches/export-check.js';
 export type { OpenSourceOptions, Source, SourceReading } from './lists/rows/source.js';
 export {
   invalidText,
+  type CellFormat,
   type CellText,
   type RawCells,
   type RowChunk,

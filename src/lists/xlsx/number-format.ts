@@ -42,15 +42,25 @@ export function formatCode(id: number, custom: ReadonlyMap<number, string>): str
   return (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'yyyy-mm-dd' : undefined;
 }
 
+/** The parts of a format: a literal, what is in brackets, the width of a character, `General`, any other character. */
+const formatPart = /\\.|"[^"]*"|\[[^\]]*\]|[_*].|general|./gis;
+/** A locale, a color, a width: nothing of a number's digits. */
+const unseen =
+  /^(?:\[(?:\$-[\da-f]+|color ?\d+|black|blue|cyan|green|magenta|red|white|yellow)\]|[_*].)$/is;
+const digitPlace = /^(?:[0#?]|general)$/i;
+const literal = /^(?:[ ()+-]|\\.|"[^"]*")$/s;
+
 /** A whole number as a format of digits and literal characters shows it; `undefined` for any other format. */
 export function shownDigits(number: number, code: string): string | undefined {
   const [shown = ''] = code.split(';', 1);
-  const parts: readonly string[] = shown.match(/\\.|"[^"]*"|./gs) ?? [];
-  const places = parts.filter((part) => part === '0' || part === '#').length;
+  const all: readonly string[] = shown.match(formatPart) ?? [];
+  const parts = all.filter((part) => !unseen.test(part));
+  const isPlace = (part: string): boolean => digitPlace.test(part);
+  const places = parts.filter(isPlace).length;
+  const isPlain = parts.every((part) => isPlace(part) || literal.test(part));
+  if (places === 0 || !isPlain || !Number.isSafeInteger(number) || number < 0) return undefined;
   const first = parts.indexOf('0');
-  const isPlain = parts.every((part) => /^(?:[0# ()+-]|\\.|"[^"]*")$/s.test(part));
-  if (first === -1 || !isPlain || !Number.isSafeInteger(number) || number < 0) return undefined;
-  const least = parts.slice(first).filter((part) => part === '0' || part === '#').length;
+  const least = first === -1 ? 1 : parts.slice(first).filter(isPlace).length;
   const digits = String(number).padStart(least, '0');
   let taken = 0;
   let left = places;
@@ -58,7 +68,7 @@ export function shownDigits(number: number, code: string): string | undefined {
     .map((part) => {
       if (part.startsWith('\\')) return part.slice(1);
       if (part.startsWith('"')) return part.slice(1, -1);
-      if (part !== '0' && part !== '#') return part;
+      if (!isPlace(part)) return part;
       left -= 1;
       if (left >= digits.length) return '';
       const start = taken;
@@ -218,9 +228,11 @@ function serialCell(ms: number | undefined, code: string): NumberCell | undefine
 }
 
 function plainNumber(value: unknown): NumberCell | undefined {
-  // A trailing zero is shown, as for a decimal.
-  if (value instanceof JsonText)
-    return value.number === undefined ? undefined : decimalCell(value.text);
+  if (value instanceof JsonText) {
+    const { number, text } = value;
+    // A trailing zero is shown, as for a decimal.
+    return number === undefined ? undefined : (decimalCell(text) ?? { number, code: undefined });
+  }
   if (typeof value === 'bigint') {
     const number = Number(value);
     return Number.isSafeInteger(number) ? { number, code: undefined } : undefined;
@@ -228,12 +240,4 @@ function plainNumber(value: unknown): NumberCell | undefined {
   return typeof value === 'number' && Number.isFinite(value)
     ? { number: value, code: undefined }
     : undefined;
-}
-
-export interface CellFormat {
-  readonly code: string | undefined;
-  readonly builtIn?: number | undefined;
-  /** The number itself, where the cell's value is its text: a date, a time. */
-  readonly serial?: number;
-  readonly kind?: 'date' | 'time' | 'timestamp';
 }

@@ -15,8 +15,8 @@ import { notice } from '../../platform/text/notices.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { CellsChunk } from '../rows/chunks/object-chunk.js';
-import type { CellText } from '../rows/chunks/row-chunk.js';
-import { shownDigits, type CellFormat } from './number-format.js';
+import type { CellFormat, CellText } from '../rows/chunks/row-chunk.js';
+import { shownDigits } from './number-format.js';
 
 /** Enough rows to show the header. */
 const mostRows = 200;

@@ -1,5 +1,6 @@
 import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
-import { asShown, days1904, textOfSerial, timeOfSerial, type CellFormat } from './number-format.js';
+import type { CellFormat } from '../rows/chunks/row-chunk.js';
+import { asShown, days1904, textOfSerial, timeOfSerial } from './number-format.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { attribute, type PlainCell, XmlError } from './scan-xml.js';
 import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';

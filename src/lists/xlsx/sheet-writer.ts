@@ -1,11 +1,11 @@
 import { InputError } from '../../platform/errors/errors.js';
+import type { CellFormat } from '../rows/chunks/row-chunk.js';
 import type { TableRows } from '../rows/chunks/table-rows.js';
 import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../rows/sink.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { printValue } from '../rows/values/print-value.js';
-import { numberCell, type CellFormat } from './number-format.js';
+import { numberCell } from './number-format.js';
 import type { SheetTable } from './workbook.js';
-import { XlsxChunk } from './sheet-reading.js';
 import { escapeXml, type OutputStyle, sheetHead, sheetTail } from './xlsx-parts.js';
 import type { ZipWriter } from './zip/zip-writer.js';
 
@@ -92,7 +92,7 @@ export class SheetWriter {
       this.#block += `<row r="${number}">`;
       for (let at = 0; at < columns.length; at += 1) {
         const column = columns[at] ?? at;
-        const format = chunk instanceof XlsxChunk ? chunk.format(row, column) : undefined;
+        const format = chunk.format?.(row, column);
         const kind = kinds?.[column] ?? chunk.kind?.(row, column);
         const written = this.#value(cells[column], format, kind);
         if (written !== '') this.#block += `<c r="${this.#letters[at]}${number}"${written}`;

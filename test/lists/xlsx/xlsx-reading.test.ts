@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
-import { fileSink, fileSource } from '../../../src/index.js';
+import { combinedSource, fileSink, fileSource } from '../../../src/index.js';
 import { shownDigits } from '../../../src/lists/xlsx/number-format.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/harness/carry.js';
@@ -234,7 +234,14 @@ describe('a cell of a workbook', () => {
     [39612345678, '"+"0', '+39612345678'],
     [12, '#000', '012'],
     [12345, '0##', '12345'],
-    [5, '#', undefined],
+    [5, '#', '5'],
+    [491701234567, '+#', '+491701234567'],
+    [491701234567, '"+"General', '+491701234567'],
+    [612345678, '[$-410]0000000000', '0612345678'],
+    [612345678, '[Red]0000000000', '0612345678'],
+    [612345678, String.raw`_-* 0000000000\ _-`, '0612345678 '],
+    [612345678, '[$€-407]0000000000', undefined],
+    [612345678, '[h]0000000000', undefined],
     [5, '0.00', undefined],
     [5, '#,##0', undefined],
     [5, '[<=9]0000;00', undefined],
@@ -243,6 +250,25 @@ describe('a cell of a workbook', () => {
     [0.5, '0000', undefined],
   ])('shows %s in the format %s as %s', (number, code, text) => {
     expect(shownDigits(number, code)).toBe(text);
+  });
+});
+
+describe('workbooks that are one list', () => {
+  it('keep the formats of their cells, in whatever column these are', async () => {
+    const cellFormats = '<xf numFmtId="0"/><xf numFmtId="164"/>';
+    const email = (column: string): string => `<c r="${column}2" t="str"><v>a@x.example</v></c>`;
+    const note = (column: string): string => `<c r="${column}2" s="1"><v>601</v></c>`;
+    const first = { cellFormats, rows: `<row>${email('A')}${note('B')}</row>` };
+    const headIn = ['B', 'A'];
+    const second = { cellFormats, headIn, rows: `<row>${note('A')}${email('B')}</row>` };
+    await writeFile(at('1.xlsx'), await workbook(first));
+    await writeFile(at('2.xlsx'), await workbook(second));
+    const both = combinedSource([fileSource(at('1.xlsx')), fileSource(at('2.xlsx'))]);
+    await carry(both, fileSink(at('out.xlsx')));
+    const read = new ExcelJS.Workbook();
+    await read.xlsx.readFile(at('out.xlsx'));
+    const formats = [2, 3].map((at) => read.worksheets[0]?.getCell(at, 2).numFmt);
+    expect(formats).toEqual(['0000000000', '0000000000']);
   });
 });
 

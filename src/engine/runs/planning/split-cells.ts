@@ -2,6 +2,7 @@ import type { VerificationType } from '../../../contract/enums.js';
 import {
   closableChunks,
   invalidText,
+  type CellFormat,
   type CellText,
   type RowChunk,
 } from '../../../lists/rows/chunks/row-chunk.js';
@@ -164,6 +165,23 @@ class SplitChunk implements RowChunk {
     if (cell !== undefined) return cell;
     const { row: own } = this.#at(row);
     return this.source.value ? this.source.value(own, column) : this.source.text(own, column);
+  }
+
+  kind(row: number, column: number): Kind | undefined {
+    return this.#ofWhole(row, column, this.source.kind?.bind(this.source));
+  }
+
+  format(row: number, column: number): CellFormat | undefined {
+    return this.#ofWhole(row, column, this.source.format?.bind(this.source));
+  }
+
+  /** What the source says of a cell that is not split: a part is text. */
+  #ofWhole<What>(
+    row: number,
+    column: number,
+    of: ((row: number, column: number) => What) | undefined,
+  ): What | undefined {
+    return this.#part(row, column) === undefined ? of?.(this.#at(row).row, column) : undefined;
   }
 
   parts(row: number, column: number): readonly string[] | undefined {

@@ -7,6 +7,18 @@ export const invalidText: unique symbol = Symbol('invalid text');
 /** A cell for the line rules: its text, nothing (absent or null), or invalid text. */
 export type CellText = string | undefined | typeof invalidText;
 
+/** How a workbook shows the number, date or time in a cell. */
+export interface CellFormat {
+  /** As in `0000000000`; nothing for the general format. */
+  readonly code: string | undefined;
+  /** The number of a format that every workbook has. */
+  readonly builtIn?: number | undefined;
+  /** The number itself, where the cell's value is its text: a date, a time. */
+  readonly serial?: number;
+  /** What the text stands for then. */
+  readonly kind?: 'date' | 'time' | 'timestamp';
+}
+
 /**
  * Bounds of cells in bytes: a cell is from `cellStart` to `cellEnd`, without the surrounding quotes; an inner
  * quote is doubled. An absent cell, one whose bytes are not its text, and one that was not located because
@@ -36,6 +48,8 @@ export interface RowChunk {
    * that only its cell marks as a date.
    */
   kind?(row: number, column: number): Kind | undefined;
+  /** How a workbook shows a cell. Absent where the source is no workbook. */
+  format?(row: number, column: number): CellFormat | undefined;
   /** The bytes of the cells, if any. */
   readonly raw?: RawCells;
   /** Names of the objects around a column's value, and its own; JSON rows are written by it. */

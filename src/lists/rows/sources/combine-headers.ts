@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Kind } from '../values/kinds.js';
-import type { CellText, RawCells, RowChunk } from '../chunks/row-chunk.js';
+import type { CellFormat, CellText, RawCells, RowChunk } from '../chunks/row-chunk.js';
 
 /** For each column of the combined header its position in a source; -1 where missing. */
 export type ColumnMap = readonly number[];
@@ -45,6 +45,11 @@ export class CombinedChunk implements RowChunk {
   kind(row: number, column: number): Kind | undefined {
     const at = this.#map[column] ?? -1;
     return at === -1 ? undefined : this.#source.kind?.(row, at);
+  }
+
+  format(row: number, column: number): CellFormat | undefined {
+    const at = this.#map[column] ?? -1;
+    return at === -1 ? undefined : this.#source.format?.(row, at);
   }
 
   cells(row: number): readonly unknown[] {

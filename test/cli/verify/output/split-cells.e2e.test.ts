@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import ExcelJS from 'exceljs';
 import { beforeEach, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { otherPrograms } from '../../../lists/files/other-programs.js';
@@ -145,4 +146,37 @@ it('--split-cells keeps the objects of JSON lines', async () => {
     `{"person":{"mail":"d@sluice.test"},"a.b":"x",${valid}}`,
     `{"person":{"mail":"e@sluice.test"},"a.b":"x",${valid}}`,
   ]);
+});
+
+it('--split-cells keeps the dates and formats of a workbook', async () => {
+  const day = new Date('2024-03-01T00:00:00Z');
+  const book = new ExcelJS.Workbook();
+  const sheet = book.addWorksheet('List');
+  sheet.addRows([
+    ['email', 'day', 'zip'],
+    ['a@sluice.test; b@sluice.test', day, 601],
+    ['c@sluice.test', day, 601],
+  ]);
+  sheet.getColumn(2).numFmt = 'dd.mm.yyyy';
+  sheet.getColumn(3).numFmt = '00000';
+  await book.xlsx.writeFile(join(folder, 'list.xlsx'));
+  const command = `verify list.xlsx --email email --country US --columns valid --split-cells --poll-interval 5`;
+  const verified = await runInProcess(
+    [...command.split(' '), '-o', 'out.xlsx'],
+    inFolder(folder, service),
+  );
+  expect(verified.code, verified.stderr).toBe(0);
+  const read = new ExcelJS.Workbook();
+  await read.xlsx.readFile(join(folder, 'out.xlsx'));
+  const cells = [2, 3, 4].map((row) =>
+    [2, 3].map((column) => {
+      const { value, numFmt } = read.worksheets[0]?.getCell(row, column) ?? {};
+      return [value, numFmt];
+    }),
+  );
+  const same = [
+    [day, 'dd.mm.yyyy'],
+    [601, '00000'],
+  ];
+  expect(cells).toEqual([same, same, same]);
 });
