@@ -52,7 +52,7 @@ export function isJsonObject(value: unknown): value is JsonRow {
 /** Numbers that may print differently: many digits, a trailing zero, an exponent, a negative zero. */
 export function hasOddNumber(json: string): boolean {
   return (
-    /\d{16}|\.0{6}|-0[\s,\]}]/.test(json) ||
+    /\d(?:\.?\d){15}|\.0{6}|-0[\s,\]}]/.test(json) ||
     /\.\d*0[\s,\]}]/.test(json) ||
     /[eE][+-]?\d+[\s,\]}]/.test(json)
   );

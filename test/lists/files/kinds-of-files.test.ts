@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import ExcelJS from 'exceljs';
 import { parquetMetadata, type SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -346,6 +347,38 @@ describe('numbers of JSON lines', () => {
     expect((await readFile(at('sheet.csv'), 'utf8')).split('\n')[1]).toMatch(
       /^a@example.com,1.50?,9007199254740993,1e400,/,
     );
+  });
+
+  // As C prints a double, and one that none can hold.
+  const long = ['48.135125299999999', '12345678.1234567891', '9.007199254740993', '1E2'];
+
+  it('keep digits that are on both sides of the point', async () => {
+    const lines = long.map(
+      (digits) => `{"email":"a@example.com","n":${digits},"list":[${digits}]}\n`,
+    );
+    await writeFile(at('in.jsonl'), lines.join(''));
+    await carry(fileSource(at('in.jsonl')), fileSink(at('out.csv')));
+    expect(await readFile(at('out.csv'), 'utf8')).toBe(
+      ['email,n,list', ...long.map((digits) => `a@example.com,${digits},[${digits}]`), ''].join(
+        '\n',
+      ),
+    );
+  });
+
+  it.each([
+    ['48.135125299999999', 48.1351253],
+    ['1E2', 100],
+    ['12345678.1234567891', '12345678.1234567891'],
+  ])('are a number in other outputs where one has the value: %s', async (digits, value) => {
+    await writeFile(at('in.jsonl'), `{"email":"a@example.com","n":${digits}}\n`);
+    await carry(fileSource(at('in.jsonl')), fileSink(at('out.parquet')));
+    expect(await askDuckdb(':memory:', `SELECT n FROM '${at('out.parquet')}'`)).toEqual([
+      { n: value },
+    ]);
+    await carry(fileSource(at('in.jsonl')), fileSink(at('out.xlsx')));
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.readFile(at('out.xlsx'));
+    expect(book.worksheets[0]?.getCell(2, 2).value).toBe(value);
   });
 
   it('come as they are written where rows of several lists are written again', async () => {

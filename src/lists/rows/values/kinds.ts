@@ -147,8 +147,15 @@ export function plainCell(value: unknown): unknown {
   return value instanceof JsonText ? (value.number ?? value.text) : value;
 }
 
-/** Digits that every normal double holds, and the smallest normal double. */
-const heldDigits = 15;
+/** The digits of a number from the first that is no zero. */
+function significantOf(text: string): string {
+  const [digits = ''] = /^[^eE]*/.exec(text) ?? [];
+  return digits.replaceAll(/\D/g, '').replace(/^0+/, '');
+}
+
+/** Digits that every normal double holds, and digits that distinguish it from all others. */
+const [heldDigits, mostDigits] = [15, 17];
+/** The smallest normal double. */
 const smallestWhole = 2 ** -1022;
 
 /**
@@ -173,10 +180,14 @@ export class JsonText {
   get number(): number | undefined {
     if (!/^-?\d/.test(this.text)) return undefined;
     const number = Number(this.text);
-    const [digits = ''] = /^[^eE]*/.exec(this.text) ?? [];
-    const significant = digits.replaceAll(/\D/g, '').replace(/^0+/, '');
+    const significant = significantOf(this.text);
     if (significant === '') return number;
-    const isHeld = significant.length <= heldDigits || !/[1-9]/.test(significant.slice(heldDigits));
+    const { length } = significant;
+    const isHeld =
+      length <= heldDigits ||
+      !/[1-9]/.test(significant.slice(heldDigits)) ||
+      // As many programs print a double: 48.135125299999999.
+      (length <= mostDigits && significantOf(number.toPrecision(length)) === significant);
     const size = Math.abs(number);
     return isHeld && size >= smallestWhole && size < Infinity ? number : undefined;
   }
