@@ -8,6 +8,8 @@ import {
   type PlannedInput,
   type PlanInputOptions,
 } from '../../src/engine/runs/planning/plan-input.js';
+import { emptyRunState } from '../../src/engine/stores/run-state.js';
+import { runEntry } from '../../test/engine/stores/example-entries.js';
 import { StateDirectory } from '../../src/engine/stores/directory/state-directory.js';
 
 /** Pass one of a run over the emails of a list, with a state directory as a run has it. */
@@ -24,15 +26,14 @@ export async function planRun(
     email: ['email'],
     country: 'US',
     batchSize: 50_000,
-    seed: new Uint8Array(32).fill(7),
+    entry: { ...runEntry, seed: '07'.repeat(32) },
+    state: emptyRunState,
     scratch: state,
-    planned: undefined,
     files: systemFiles,
     signal: new AbortController().signal,
     clock: systemClock,
     suppressed: undefined,
     concurrency: 1,
-    runId: 'run',
   });
   return { ...plannedInput, state };
 }

@@ -3,12 +3,12 @@ import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/sou
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import type { Batch } from '../../batches/batch.js';
 import { Plan } from '../../plan/plan.js';
-import type { PlanEntry } from '../../stores/journal-entries.js';
+import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import type { ResolvedRun, ComparedRun } from '../options/run-options.js';
 import { DiskStorage } from './batch-files.js';
 import { ExternalDedupPlan } from './external-dedup-plan.js';
-import type { OpenRecall } from './recalled-results.js';
+import { type OpenRecall, openRecall, type RecallOptions } from './recalled-results.js';
 import { validateUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
 import { openList, startValidating, planEntryOf } from './open-list.js';
@@ -25,18 +25,21 @@ export interface PlannedInput {
 }
 
 /** The options of a run, and the input of one reading of its list. */
-export interface PlanInputOptions extends Omit<ResolvedRun, 'client'> {
+export interface PlanInputOptions
+  extends Omit<ResolvedRun, 'client'>, Pick<RecallOptions, 'state' | 'carried' | 'onMissing'> {
   /** Repeatable. */
   readonly source: Source;
   /** Whether the list was read before: its notices are given once. @default false */
   readonly isAgain?: boolean;
-  readonly seed: Uint8Array;
-  /** Results of earlier runs, under the same seed; closed at the end. @default none */
-  readonly recalled?: OpenRecall | undefined;
-  readonly runId: string;
+  readonly entry: RunEntry;
+  /** Where an earlier reading was planned, complete files of its batches stay. */
   readonly scratch: RunScratch;
-  /** The plan of an earlier reading: complete files of its batches stay. */
-  readonly planned: PlanEntry | undefined;
+}
+
+interface Reading extends PlanInputOptions {
+  readonly tickets: TicketFile;
+  readonly seed: Uint8Array;
+  readonly recalled: OpenRecall | undefined;
 }
 
 /**
@@ -46,11 +49,14 @@ export interface PlanInputOptions extends Omit<ResolvedRun, 'client'> {
  * @throws InputError, OutputError, ConfigurationError `column_not_found`, `column_exists`
  */
 export async function readIntoBatches(options: PlanInputOptions): Promise<PlannedInput> {
-  const { scratch, files, recalled } = options;
+  const { scratch, files, entry } = options;
+  const { recalledPath } = scratch;
+  const seed = Buffer.from(entry.seed, 'hex');
+  const recalled = await openRecall({ ...options, seed, recalledPath });
   try {
     const tickets = await TicketFile.create(files, scratch.ticketsPath);
     try {
-      return await readAll(options, tickets);
+      return await readAll({ ...options, tickets, seed, recalled });
     } finally {
       await tickets.close();
     }
@@ -59,8 +65,8 @@ export async function readIntoBatches(options: PlanInputOptions): Promise<Planne
   }
 }
 
-async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<PlannedInput> {
-  const { source, scratch, files, recalled, isAgain = false } = options;
+async function readAll(options: Reading): Promise<PlannedInput> {
+  const { source, state, scratch, files, tickets, recalled, isAgain = false } = options;
   const found: FoundHeader[] = [];
   const onProgress = isAgain ? undefined : options.onProgress;
   const { reading, layout } = await openList(source, {
@@ -70,7 +76,7 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
   });
   const storage = new DiskStorage(files, scratch.batchesPath);
   // The files identify what was launched until the source is known to be the same.
-  await storage.keepWhole(options.planned?.batches.map(({ checksum }) => checksum) ?? []);
+  await storage.keepWhole(state.plan?.batches.map(({ checksum }) => checksum) ?? []);
   const plan = new Plan({
     ...options,
     layout,
@@ -78,8 +84,9 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
     recall: recalled && ((outcomes) => recalled.recall(outcomes)),
   });
   const batches: Batch[] = [];
-  const validate = await startValidating({ ...options, onProgress }, reading, layout);
-  const rows = await planAll(reading, { ...options, plan, storage, tickets, batches, validate });
+  const runId = outputIdOf(options.entry);
+  const validate = await startValidating({ ...options, onProgress, runId }, reading, layout);
+  const rows = await planAll(reading, { ...options, plan, storage, batches, validate });
   const entry = planEntryOf(rows, { reading, found }, batches);
   const noted = await recalled?.finish();
   return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
@@ -87,10 +94,9 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
 
 async function planAll(
   reading: SourceReading,
-  to: PlanInputOptions & {
+  to: Reading & {
     readonly plan: Plan;
     readonly storage: DiskStorage;
-    readonly tickets: TicketFile;
     readonly batches: Batch[];
     readonly validate: RowValidator | undefined;
   },

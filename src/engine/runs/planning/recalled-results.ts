@@ -126,15 +126,15 @@ export interface OpenRecall {
   close(): Promise<void>;
 }
 
-interface RecallOptions {
+export interface RecallOptions extends FieldOptions {
+  /** The run's: its plan has decided, and those before it have results. */
   readonly state: RunState;
   readonly recalledPath: string;
   readonly files: FileSystem;
   readonly seed: Uint8Array;
   readonly history?: History | undefined;
-  readonly columns: FieldOptions;
-  /** Paid results of earlier runs. @default none */
-  readonly carried?: () => Promise<HistoryEntries>;
+  /** Paid results of earlier runs, under the seed. @default none */
+  readonly carried?: (seed: Uint8Array) => Promise<HistoryEntries>;
   /** Called with each address that has no earlier result. */
   readonly onMissing?: ((hash: HashWords) => void) | undefined;
 }
@@ -147,7 +147,7 @@ interface RecallOptions {
  */
 export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
   const { state, recalledPath, files, seed, history } = options;
-  const withOrigin = wantsOrigin(options.columns);
+  const withOrigin = wantsOrigin(options);
   const { plan, earlier } = state;
   const launchedByRun = uuidsOf(earlier);
   if (plan) {
@@ -162,7 +162,7 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
     };
   }
   if (!history && earlier.length === 0) return undefined;
-  const carried = await options.carried?.();
+  const carried = await options.carried?.(seed);
   const writer = await RecalledWriter.create(options);
   return {
     recall: (outcomes) =>

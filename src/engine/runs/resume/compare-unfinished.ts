@@ -90,17 +90,9 @@ export class UnfinishedComparison {
   async begin(layout: ColumnLayout): Promise<void> {
     const { state, recalledPath } = this.#stored;
     if (!isPlanned(state)) return;
-    const { files, history } = this.#options;
     const seed = Buffer.from(state.run.seed, 'hex');
     // The plan counts: only its own record of earlier results is read.
-    this.#recall = await openRecall({
-      state,
-      recalledPath,
-      files,
-      seed,
-      history,
-      columns: this.#options,
-    });
+    this.#recall = await openRecall({ ...this.#options, state, recalledPath, seed });
     const recall = this.#recall;
     this.#plan = new Plan({
       ...this.#options,

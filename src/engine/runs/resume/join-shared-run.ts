@@ -7,23 +7,14 @@ import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/file-system.js';
 import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
 import { keepBatches } from './earlier-results.js';
-import { budgetAfter, SharedGivingUp } from './give-up-shared.js';
-import {
-  collectLeft,
-  type ListReading,
-  paidSinceError,
-  planBesideOthers,
-} from './launched-elsewhere.js';
-import { ClaimRevokedError } from '../../batches/claim.js';
-import type { Batch } from '../../batches/batch.js';
-import { emptyRunState, type RunState } from '../../stores/run-state.js';
-import { RunReplacedError } from '../../stores/shared/store-protocol.js';
-import { dropPlan, isAtWork } from '../../history/planned-elsewhere.js';
+import { reportBudget, SharedReplacement } from './replace-shared-run.js';
+import { collectLeft, planBesideOthers } from './launched-elsewhere.js';
+import { emptyRunState } from '../../stores/run-state.js';
+import { dropPlan } from '../../history/planned-elsewhere.js';
 import { HistoryPresence, notePlan } from './history-presence.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
-import { openRecall } from '../planning/recalled-results.js';
-import { checkListSize, readSized, type PlannedInput } from '../planning/plan-input.js';
+import { type PlannedInput, type PlanInputOptions, readSized } from '../planning/plan-input.js';
 import { differingShared, findChange, isOfAccount, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
 import type { OpenedRun, RunLocation } from './run-location.js';
@@ -53,7 +44,8 @@ export class SharedRun implements RunLocation {
   #source: Source | undefined;
   #leavePace: (() => void) | undefined;
   readonly #presence: HistoryPresence;
-  #givingUp: SharedGivingUp | undefined;
+  /** One for all its tries: it has the claims of the batches. */
+  readonly #replacement: SharedReplacement;
   /** batch_uuids of launches of others whose results were given up, by this process. */
   readonly #lost: Set<string>;
 
@@ -70,6 +62,7 @@ export class SharedRun implements RunLocation {
     this.store = store;
     this.scratch = scratch;
     this.#presence = new HistoryPresence(run, name);
+    this.#replacement = new SharedReplacement(run, name, store);
   }
 
   /** @param parent parent of this process's folder @param lost kept where it begins again @throws as `SharedStore.open` does */
@@ -191,11 +184,14 @@ export class SharedRun implements RunLocation {
       begun.run,
       plannedInput.batches,
       { store: this.store, lost: this.#lost },
-      async (...since) => this.#replace(client, begun.run, plannedInput.batches, ...since),
+      async (history, addresses) =>
+        this.#replacement.replace(
+          { client, begun: begun.run, batches: plannedInput.batches, history, addresses },
+          async () => this.#plan(client, history, begun.run),
+        ),
     );
     // A refused process changes nothing for the others.
-    await this.#adoptStop(stopped);
-    await this.#giveBudget();
+    await this.#takeOver(stopped);
     return { entry: begun.run, plannedInput };
   }
 
@@ -209,16 +205,16 @@ export class SharedRun implements RunLocation {
       if (history) await collectLeft(history, client, run);
       const { state } = store;
       if (state.run && state.plan) return { run: state.run, plan: state.plan };
-      const { begunHere, plannedInput } = await this.#plan(client, history);
-      if (history) await this.#presence.show(history.path, begunHere.id);
-      const begun = await store.begin(begunHere, plannedInput.entry);
-      if (history && begun.run.id !== begunHere.id) {
+      const { entry, plannedInput } = await this.#plan(client, history);
+      if (history) await this.#presence.show(history.path, entry.id);
+      const begun = await store.begin(entry, plannedInput.entry);
+      if (history && begun.run.id !== entry.id) {
         await this.#presence.leave();
-        await dropPlan(history, run.files, begunHere.id);
+        await dropPlan(history, run.files, entry.id);
       }
       // Another process may have found other results in the history. A run that has ended since has no plan.
       const isOver = store.state.plan === undefined;
-      const isBegunHere = begun.run.id === begunHere.id || isOver || !begun.plan.recalled;
+      const isBegunHere = begun.run.id === entry.id || isOver || !begun.plan.recalled;
       return { ...begun, ...(isBegunHere && { plannedInput }) };
     } finally {
       await history?.close();
@@ -230,147 +226,71 @@ export class SharedRun implements RunLocation {
     client: Client,
     history: History | undefined,
     replaced?: RunEntry,
-  ): Promise<{ readonly begunHere: RunEntry; readonly plannedInput: PlannedInput }> {
-    const { run, name, store, scratch } = this;
-    const begunHere = {
-      ...(await newRun(client, { ...run, ...(history && { history }) })),
+  ): Promise<OpenedRun> {
+    const { name, store, scratch } = this;
+    const run = { ...this.run, history };
+    const entry = {
+      ...(await newRun(client, run)),
       ...(replaced && { outputId: outputIdOf(replaced), keepsBudget: true }),
       version: runningVersion,
     };
     const beside = {
       run,
       client,
-      history,
       earlier: [],
-      id: begunHere.id,
+      id: entry.id,
       replaces: replaced && { id: replaced.id, name },
       onLost: (uuid: string) => void this.#lost.add(uuid),
     };
-    const plannedInput = await planBesideOthers(beside, async (given) => {
-      const read = await this.#read(begunHere, { history, state: emptyRunState, ...given });
-      await checkListSize({ ...run, history }, read.entry.rows);
-      return read;
-    });
-    if (history) await notePlan(history, name, begunHere, plannedInput.batches);
-    await checkBeforeSending({ ...run, history }, plannedInput);
+    const plannedInput = await planBesideOthers(beside, async (given) =>
+      this.#read(entry, { history, state: emptyRunState, ...given }),
+    );
+    if (history) await notePlan(history, name, entry, plannedInput.batches);
+    await checkBeforeSending(run, plannedInput);
     if (plannedInput.entry.recalled) {
       const path = scratch.recalledPath;
       await store.keepRecalled(await onDisk(`read ${path}`, async () => run.files.readFile(path)));
     }
-    return { begunHere, plannedInput };
+    return { entry, plannedInput };
   }
 
   /**
-   * Another run takes its place, without what others have paid for since it stopped. What it has paid counts for
-   * the other's budget.
-   *
-   * @throws RunReplacedError once it is done; StateError `state_mismatch` where other processes are at work
+   * What stopped the run before this process joined may no longer apply. The newest process decides on the budget;
+   * without the option it keeps the others', unless that is used up.
    */
-  async #replace(
-    client: Client,
-    begun: RunEntry,
-    batches: readonly Batch[],
-    history: History,
-    addresses: number,
-  ): Promise<never> {
-    const { run, name, store } = this;
-    this.#givingUp ??= new SharedGivingUp(run, store);
-    const refusal = (): StateError =>
-      paidSinceError(
-        addresses,
-        'history',
-        `run the same command again when the other processes of ${name} have ended, which leaves`,
-        'Nothing was launched; uploads that were not launched may have been deleted',
-      );
-    try {
-      // Each process that was killed here has lost its batches.
-      if (store.state.stopped?.code === 'processes_lost') await store.record({ entry: 'resumed' });
-      if (!(await this.#givingUp.giveUp(client, begun, batches, history))) throw refusal();
-      // It would wait for the batches that this process has, which would wait for its end.
-      const presence = { files: run.files, path: history.path, id: begun.id };
-      if (await isAtWork(presence, run)) throw refusal();
-      const { begunHere, plannedInput } = await this.#plan(client, history, begun);
-      const earlier = this.#givingUp.entries();
-      const budget = budgetAfter(store.state, run.maxCredits);
-      if (earlier) {
-        run.onProgress?.(noticed(notice('paid_since', { addresses })));
-        this.#tellBudget(budget?.most ?? null);
-      }
-      const beginning = { run: begunHere, plan: plannedInput.entry, budget };
-      if (earlier && (await store.replace({ earlier, ...beginning }))) {
-        throw new RunReplacedError(name);
-      }
-      await dropPlan(history, run.files, begunHere.id);
-    } catch (error) {
-      if (!(error instanceof ClaimRevokedError)) throw error;
-    }
-    throw refusal();
-  }
-
-  /** What stopped the run before this process joined may no longer apply. */
-  async #adoptStop(stopped: StoppedEntry | undefined): Promise<void> {
-    const { store } = this;
-    if (!stopped || store.state.stopped?.at !== stopped.at) return;
+  async #takeOver(stopped: StoppedEntry | undefined): Promise<void> {
+    const { store, name, run } = this;
+    const isStopped = stopped !== undefined && store.state.stopped?.at === stopped.at;
+    const { maxCredits } = run;
     // Before another process can continue within a used-up budget.
-    if (stopped.code === 'budget_exhausted') await this.#limit(this.run.maxCredits);
-    await store.record({ entry: 'resumed' });
-  }
-
-  /** The newest process decides; without the option it keeps the others' budget. */
-  async #giveBudget(): Promise<void> {
-    const { maxCredits } = this.run;
-    if (maxCredits !== undefined) await this.#limit(maxCredits);
-  }
-
-  async #limit(most: number | null = null): Promise<void> {
-    const { budget } = this.store.state;
-    await this.store.record({ entry: 'budget', most });
-    this.#tellBudget(most, budget);
-  }
-
-  #tellBudget(most: number | null, budget = this.store.state.budget): void {
-    if (!budget || budget.most === most) return;
-    const changed = { run: this.name, most, before: budget.most };
-    this.run.onProgress?.(noticed(notice('max_credits_changed', changed)));
+    if (maxCredits !== undefined || (isStopped && stopped.code === 'budget_exhausted')) {
+      const { budget } = store.state;
+      const most = maxCredits ?? null;
+      await store.record({ entry: 'budget', most });
+      reportBudget(run, name, { before: budget, most });
+    }
+    if (isStopped) await store.record({ entry: 'resumed' });
   }
 
   async #read(
     entry: RunEntry,
-    {
-      history,
-      state = this.store.state,
-      onMissing,
-      ...given
-    }: ListReading & { readonly history?: History | undefined; readonly state?: RunState } = {},
+    { state = this.store.state, ...given }: Partial<PlanInputOptions> = {},
   ): Promise<PlannedInput> {
     const { run, scratch, store } = this;
-    const { files } = run;
-    const seed = Buffer.from(entry.seed, 'hex');
     if (state.plan?.recalled) {
       const bytes = await store.readRecalled();
       const path = scratch.recalledPath;
       await onDisk(`write ${path}`, async () =>
-        writeWhole(files, path, async (file) => file.writeFile(bytes)),
+        writeWhole(run.files, path, async (file) => file.writeFile(bytes)),
       );
     }
     return readSized({
       ...run,
-      ...given,
-      history,
       source: this.#source ?? run.source,
-      seed,
-      recalled: await openRecall({
-        state,
-        recalledPath: scratch.recalledPath,
-        files,
-        seed,
-        history,
-        onMissing,
-        columns: run,
-      }),
-      runId: outputIdOf(entry),
+      entry,
+      state,
       scratch,
-      planned: undefined,
+      ...given,
     });
   }
 

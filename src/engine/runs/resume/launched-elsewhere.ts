@@ -16,6 +16,7 @@ import { OutcomeTable } from '../../results/outcome-table.js';
 import type { EarlierRun, RunState } from '../../stores/run-state.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { recordedBatches } from '../planning/batch-files.js';
+import { checkListSize, type PlannedInput, type PlanInputOptions } from '../planning/plan-input.js';
 import { noticed } from '../reporting/run-progress.js';
 import { uuidsOf } from './earlier-results.js';
 import { AddressesAtWork, noteStopped } from '../../history/planned-elsewhere.js';
@@ -189,7 +190,6 @@ export function paidSinceError(
 interface BesideOthers {
   readonly run: ResolvedRun;
   readonly client: Client;
-  readonly history: History | undefined;
   readonly earlier: readonly EarlierRun[];
   readonly id: string;
   /** The shared run that it may take the place of. */
@@ -198,21 +198,23 @@ interface BesideOthers {
   readonly onLost?: (batchUuid: string) => void;
 }
 
-export interface ListReading {
-  readonly onMissing?: ((hash: HashWords) => void) | undefined;
-  readonly isAgain?: boolean;
-}
-
 /**
  * Plans a new run. Where a run that stopped or was left has launched some of its addresses, they are paid for:
  * their results are waited for, and the list is planned again with them.
  *
- * @throws StateError `state_locked` where processes of a shared run may launch some of its addresses now
+ * @throws InputError `input_suspect`; StateError `state_locked` where processes of a shared run may launch some of
+ * its addresses now
  */
-export async function planBesideOthers<Planned>(
-  { run, client, history, earlier, id, replaces, onLost }: BesideOthers,
-  read: (given: ListReading) => Promise<Planned>,
-): Promise<Planned> {
+export async function planBesideOthers(
+  { run, client, earlier, id, replaces, onLost }: BesideOthers,
+  readList: (given: Pick<PlanInputOptions, 'onMissing' | 'isAgain'>) => Promise<PlannedInput>,
+): Promise<PlannedInput> {
+  const { history, onProgress, ...settings } = run;
+  const read = async (...given: Parameters<typeof readList>): Promise<PlannedInput> => {
+    const planned = await readList(...given);
+    await checkListSize(run, planned.entry.rows);
+    return planned;
+  };
   if (!history) return read({});
   const atWork = new AddressesAtWork(
     history,
@@ -229,7 +231,6 @@ export async function planBesideOthers<Planned>(
   atWork.refuse();
   const { found } = elsewhere;
   if (found.length === 0) return planned;
-  const { onProgress, ...settings } = run;
   for (const each of elsewhere.notices()) onProgress?.(noticed(each));
   const uuids = new Set(found.map(({ batchUuid }) => batchUuid));
   const withoutResults: Record<WhyLost, LaunchedBatch[]> = { failed: [], gone: [], late: [] };

@@ -6,7 +6,6 @@ import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { HashWords } from '../../../platform/hashing/address-table.js';
 import type { Source } from '../../../lists/rows/source.js';
 import {
   checkListSize,
@@ -22,7 +21,6 @@ import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { planOffline, type OfflinePlan, type OpenedRun, type RunLocation } from './run-location.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
 import { hasSent, resultsToFetch } from '../../stores/run-state.js';
-import { openRecall } from '../planning/recalled-results.js';
 import {
   checkAccount,
   type Differences,
@@ -198,7 +196,8 @@ export class DirectoryRun implements RunLocation {
     const { plannedInput, change } = await this.#compare(state);
     if (change === undefined) return undefined;
     await checkListSize(this.run, plannedInput.entry.rows);
-    return planOffline(this.store, this.run, async (given) => this.#read(state.run, given));
+    const { files } = this.run;
+    return planOffline(this.store, files, async (given) => this.#read(state.run, given));
   }
 
   async #begin(client: Client, service: string): Promise<OpenedRun> {
@@ -214,14 +213,9 @@ export class DirectoryRun implements RunLocation {
           ...(this.#keepsBudget && { keepsBudget: true }),
         });
     const source = await this.#adopt();
-    const { history } = this.run;
     const { earlier } = this.store.state;
-    const beside = { run: this.run, client, history, earlier, id: entry.id };
-    const plannedInput = await planBesideOthers(beside, async ({ onMissing, ...given }) => {
-      const read = await this.#read(entry, given, onMissing);
-      await checkListSize(this.run, read.entry.rows);
-      return read;
-    });
+    const beside = { run: this.run, client, earlier, id: entry.id };
+    const plannedInput = await planBesideOthers(beside, async (given) => this.#read(entry, given));
     await this.store.record(plannedInput.entry);
     return { entry, plannedInput: { ...plannedInput, source } };
   }
@@ -320,42 +314,23 @@ export class DirectoryRun implements RunLocation {
     return this.#source.source;
   }
 
-  async #read(
-    entry: RunEntry,
-    options: Partial<PlanInputOptions> = {},
-    onMissing?: (hash: HashWords) => void,
-  ): Promise<PlannedInput> {
-    const { files, history } = this.run;
-    const source = await this.#keep();
-    const seed = Buffer.from(entry.seed, 'hex');
+  async #read(entry: RunEntry, given: Partial<PlanInputOptions> = {}): Promise<PlannedInput> {
+    const { run, store } = this;
     return readSized({
-      ...this.run,
-      source,
+      ...run,
+      source: await this.#keep(),
       isAgain: this.#compared !== undefined,
-      seed,
-      ...(!('recalled' in options) && {
-        recalled: await openRecall({
-          state: this.store.state,
-          recalledPath: this.store.recalledPath,
-          files,
+      entry,
+      state: store.state,
+      scratch: store,
+      carried: async (seed) =>
+        carriedEntries({
+          stored: store,
+          files: run.files,
           seed,
-          history,
-          onMissing,
-          columns: this.run,
-          carried: async () =>
-            carriedEntries({
-              stored: this.store,
-              files,
-              seed,
-              retries: (state) =>
-                entry.retries === true && isSentAgain(state, isRetryAsked(this.run)),
-            }),
+          retries: (state) => entry.retries === true && isSentAgain(state, isRetryAsked(run)),
         }),
-      }),
-      runId: outputIdOf(entry),
-      scratch: this.store,
-      planned: this.store.state.plan,
-      ...options,
+      ...given,
     });
   }
 }

@@ -8,10 +8,10 @@ import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput, PlanInputOptions } from '../planning/plan-input.js';
 import { isAtEnd } from '../../batches/batch-state.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { type EarlierRun, emptyRunState } from '../../stores/run-state.js';
 import { makeScratch } from '../../stores/scratch.js';
-import { openRecall } from '../planning/recalled-results.js';
 import { carriedEntries } from './earlier-results.js';
 
 export interface OpenedRun {
@@ -63,11 +63,10 @@ export interface OfflinePlan {
  */
 export async function planOffline(
   before: StateDirectory,
-  run: ResolvedRun,
+  files: FileSystem,
   read: (given: Partial<PlanInputOptions>) => Promise<PlannedInput>,
 ): Promise<OfflinePlan> {
   const { state } = before;
-  const { files } = run;
   const { run: entry, plan, batches, generation } = state;
   if (!entry || !plan) throw new Error('there is no run whose results are stored');
   const scratch = await makeScratch(files, undefined);
@@ -78,20 +77,11 @@ export async function planOffline(
     );
     const current: EarlierRun = { run: entry, plan, batches, generation };
     const earlier = [...state.earlier, { ...current, batches: ended }];
-    const seed = Buffer.from(entry.seed, 'hex');
     const plannedInput = await read({
       scratch,
-      planned: undefined,
-      recalled: await openRecall({
-        state: { ...state, plan: undefined, earlier },
-        recalledPath: scratch.recalledPath,
-        files,
-        seed,
-        history: run.history,
-        columns: run,
-        carried: async () =>
-          carriedEntries({ stored: before, earlier, files, seed, retries: () => false }),
-      }),
+      state: { ...state, plan: undefined, earlier },
+      carried: async (seed) =>
+        carriedEntries({ stored: before, earlier, files, seed, retries: () => false }),
     });
     return {
       entry,

@@ -6,6 +6,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
 import { readIntoBatches } from '../../../../src/engine/runs/planning/plan-input.js';
 import { run } from '../../../../src/engine/runs/run.js';
+import { emptyRunState } from '../../../../src/engine/stores/run-state.js';
+import { runEntry } from '../../stores/example-entries.js';
 import { StateDirectory } from '../../../../src/engine/stores/directory/state-directory.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import { fileSink } from '../../../../src/lists/files/file-sink.js';
@@ -101,16 +103,15 @@ async function planned(partitionFrom: number, files: FileSystem = systemFiles) {
       email: ['email'],
       country: 'US',
       batchSize: 97,
-      seed: new Uint8Array(32).fill(3),
+      entry: { ...runEntry, seed: '03'.repeat(32) },
+      state: emptyRunState,
       partitionFrom,
       scratch: store,
-      planned: undefined,
       files,
       signal: new AbortController().signal,
       clock: systemClock,
       suppressed: undefined,
       concurrency: 1,
-      runId: 'run',
     });
     const names = (await readdir(path, { recursive: true, withFileTypes: true }))
       .filter((found) => found.isFile() && found.name !== 'lock' && found.name !== 'journal')

@@ -1,4 +1,12 @@
 import type { VerificationService } from '../../../client/client.js';
+import type { StateError } from '../../../platform/errors/errors.js';
+import { notice } from '../../../platform/text/notices.js';
+import { ClaimRevokedError } from '../../batches/claim.js';
+import { dropPlan, isAtWork } from '../../history/planned-elsewhere.js';
+import { RunReplacedError } from '../../stores/shared/store-protocol.js';
+import { noticed } from '../reporting/run-progress.js';
+import { paidSinceError } from './launched-elsewhere.js';
+import type { OpenedRun } from './run-location.js';
 import { noTimes } from '../../batches/batch-log.js';
 import { elected, isAtEnd, isLaunchInDoubt, isPrepared } from '../../batches/batch-state.js';
 import { type Batch, batchLabel, parseBatchName } from '../../batches/batch.js';
@@ -18,20 +26,78 @@ const pauseMs = 1000;
 const leewayMs = 10_000;
 
 /**
- * Gives up what a shared run has not launched, so that another may take its place: its uploads are deleted, under
+ * Puts another run in the place of a shared one, without what others have paid for since that stopped. What it has
+ * paid counts for the other's budget. What it has not launched is given up first: its uploads are deleted, under
  * claims of their batches, and what it has fetched goes to the history. What it has launched is on the service. After
  * a kill the run goes on as it is: each launch in doubt is recorded as given up before its upload is deleted.
  */
-export class SharedGivingUp {
+export class SharedReplacement {
   readonly #run: ResolvedRun;
+  /** The run and its store, for messages. */
+  readonly #name: string;
   readonly #store: SharedRunStore;
   /** Of batches that have not ended; another try has them already. */
   readonly #claims: RunClaim[] = [];
   #left = '';
 
-  constructor(run: ResolvedRun, store: SharedRunStore) {
+  constructor(run: ResolvedRun, name: string, store: SharedRunStore) {
     this.#run = run;
+    this.#name = name;
     this.#store = store;
+  }
+
+  /**
+   * @param replaced.addresses those of the run that others have paid for
+   * @param plan plans the other
+   * @throws RunReplacedError once it is done; StateError `state_mismatch` where other processes are at work
+   */
+  async replace(
+    {
+      client,
+      begun,
+      batches,
+      history,
+      addresses,
+    }: {
+      readonly client: VerificationService;
+      readonly begun: RunEntry;
+      readonly batches: readonly Batch[];
+      readonly history: History;
+      readonly addresses: number;
+    },
+    plan: () => Promise<OpenedRun>,
+  ): Promise<never> {
+    const [run, name, store] = [this.#run, this.#name, this.#store];
+    const refusal = (): StateError =>
+      paidSinceError(
+        addresses,
+        'history',
+        `run the same command again when the other processes of ${name} have ended, which leaves`,
+        'Nothing was launched; uploads that were not launched may have been deleted',
+      );
+    try {
+      // Each process that was killed here has lost its batches.
+      if (store.state.stopped?.code === 'processes_lost') await store.record({ entry: 'resumed' });
+      if (!(await this.giveUp(client, begun, batches, history))) throw refusal();
+      // It would wait for the batches that this process has, which would wait for its end.
+      const presence = { files: run.files, path: history.path, id: begun.id };
+      if (await isAtWork(presence, run)) throw refusal();
+      const { entry, plannedInput } = await plan();
+      const earlier = this.entries();
+      const budget = budgetAfter(store.state, run.maxCredits);
+      if (earlier) {
+        run.onProgress?.(noticed(notice('paid_since', { addresses })));
+        reportBudget(run, name, { before: store.state.budget, most: budget?.most ?? null });
+      }
+      const beginning = { run: entry, plan: plannedInput.entry, budget };
+      if (earlier && (await store.replace({ earlier, ...beginning }))) {
+        throw new RunReplacedError(name);
+      }
+      await dropPlan(history, run.files, entry.id);
+    } catch (error) {
+      if (!(error instanceof ClaimRevokedError)) throw error;
+    }
+    throw refusal();
   }
 
   /** @returns whether nothing more of it can be launched: no other process is at work */
@@ -145,7 +211,7 @@ function statesOf({ batches }: RunState): string {
 }
 
 /** What another process would have to know of a run's budget. */
-export function budgetAfter(
+function budgetAfter(
   { budget, stopped }: RunState,
   maxCredits: number | undefined,
 ): RunState['budget'] {
@@ -153,4 +219,13 @@ export function budgetAfter(
   return maxCredits === undefined && !isLifted
     ? budget
     : { entry: 'budget', most: maxCredits ?? null };
+}
+
+export function reportBudget(
+  { onProgress }: ResolvedRun,
+  run: string,
+  { before, most }: { readonly before: RunState['budget']; readonly most: number | null },
+): void {
+  if (!before || before.most === most) return;
+  onProgress?.(noticed(notice('max_credits_changed', { run, most, before: before.most })));
 }

@@ -4,7 +4,7 @@ import { type Batch, batchName } from '../../../../src/engine/batches/batch.js';
 import type { BatchState } from '../../../../src/engine/batches/batch-state.js';
 import type { History } from '../../../../src/engine/history/history.js';
 import type { ResolvedRun } from '../../../../src/engine/runs/options/run-options.js';
-import { SharedGivingUp } from '../../../../src/engine/runs/resume/give-up-shared.js';
+import { SharedReplacement } from '../../../../src/engine/runs/resume/replace-shared-run.js';
 import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js';
 import { systemClock } from '../../../../src/platform/waiting/clock.js';
 import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
@@ -59,7 +59,8 @@ async function openRun() {
 }
 
 async function givingUp(store: SharedRunStore, status?: string) {
-  const giving = new SharedGivingUp({ signal, clock: leaping } as unknown as ResolvedRun, store);
+  const run = { signal, clock: leaping } as unknown as ResolvedRun;
+  const giving = new SharedReplacement(run, 'shared', store);
   const listed = { batch_uuid: exported.uuid, name: nameOf(first), status };
   const client = { listBatches: async () => (status === undefined ? [] : [listed]) };
   const isGivenUp = await giving.giveUp(
