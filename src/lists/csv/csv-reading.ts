@@ -1,8 +1,7 @@
-import { createHash, type Hash } from 'node:crypto';
 import type { PeekReader } from '../files/bytes/byte-reader.js';
 import { markBytesOf } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
-import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter, type CsvForm, type CsvHead } from './csv-format.js';
 import { CsvScanner } from './csv-scanner.js';
@@ -54,14 +53,12 @@ export class CsvReading implements SourceReading<CsvChunk> {
   readonly isUnnamed: boolean;
   readonly form: CsvForm;
   readonly chunks: AsyncIterable<CsvChunk>;
-  readonly #rows: ScannedRows;
 
-  private constructor(rows: ScannedRows, { names }: CsvHead, form: CsvForm) {
-    this.header = names;
+  private constructor(header: readonly string[], form: CsvForm, chunks: AsyncIterable<CsvChunk>) {
+    this.header = header;
     this.isUnnamed = form.headerBytes === undefined;
     this.form = form;
-    this.chunks = closableChunks(rows.chunks(), () => rows.close());
-    this.#rows = rows;
+    this.chunks = chunks;
   }
 
   /**
@@ -84,9 +81,33 @@ export class CsvReading implements SourceReading<CsvChunk> {
       firstLine: above.lines + 1,
       wanted: (names) => opening.wanted(names),
     });
-    const rows = new ScannedRows(reader, scanner, above.bytes);
-    const head = await rows.readHead();
-    return new CsvReading(rows, head, {
+    let isOver = false;
+    const step = async (): Promise<CsvChunk | undefined> => {
+      const piece = await reader.read();
+      isOver = piece === undefined;
+      return piece === undefined ? scanner.end() : scanner.feed(piece);
+    };
+    /** Rows that came with the header. */
+    let ahead: CsvChunk | undefined;
+    let head: CsvHead | undefined;
+    try {
+      while (head === undefined) {
+        ahead = await step();
+        ({ head } = scanner);
+      }
+    } catch (error) {
+      await reader.close();
+      throw error;
+    }
+    const rows = async function* (): AsyncGenerator<CsvChunk> {
+      if (ahead) yield ahead;
+      ahead = undefined;
+      while (!isOver) {
+        const chunk = await step();
+        if (chunk) yield chunk;
+      }
+    };
+    const form = {
       aboveHeader: above.bytes,
       footer: () => reader.footer,
       headerBytes: head.bytes,
@@ -96,64 +117,11 @@ export class CsvReading implements SourceReading<CsvChunk> {
       isBare: false,
       isTsv,
       isTxt,
-    });
-  }
-
-  contentDigest(): string {
-    return digestAtEnd(this.#rows.digest);
-  }
-}
-
-/** Passes bytes from a reader through a scanner. */
-class ScannedRows {
-  readonly #reader: FooterReader;
-  readonly #scanner: CsvScanner;
-  readonly #hash: Hash;
-  /** Of the whole input, once it is read. */
-  digest: string | undefined;
-  /** Rows that came with the header. */
-  #ahead: CsvChunk | undefined;
-
-  /** @param before bytes of the input read before */
-  constructor(reader: FooterReader, scanner: CsvScanner, before: Uint8Array) {
-    this.#reader = reader;
-    this.#scanner = scanner;
-    this.#hash = createHash('sha256').update(before);
-  }
-
-  async readHead(): Promise<CsvHead> {
-    try {
-      for (;;) {
-        this.#ahead = await this.#step();
-        const { head } = this.#scanner;
-        if (head !== undefined) return head;
-      }
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
-  }
-
-  async *chunks(): AsyncGenerator<CsvChunk> {
-    for (let chunk = this.#ahead; ; chunk = await this.#step()) {
-      this.#ahead = undefined;
-      if (chunk) yield chunk;
-      if (this.digest !== undefined) return;
-    }
-  }
-
-  async #step(): Promise<CsvChunk | undefined> {
-    const piece = await this.#reader.read();
-    if (piece !== undefined) {
-      this.#hash.update(piece);
-      return this.#scanner.feed(piece);
-    }
-    const last = this.#scanner.end();
-    this.digest = this.#hash.update(this.#reader.footer).digest('hex');
-    return last;
-  }
-
-  close(): Promise<void> {
-    return this.#reader.close();
+    };
+    return new CsvReading(
+      head.names,
+      form,
+      closableChunks(rows(), async () => reader.close()),
+    );
   }
 }

@@ -1,4 +1,3 @@
-import type { Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { CsvError, parse, type CsvErrorCode } from 'csv-parse';
 import { InputError } from '../../platform/errors/errors.js';
@@ -31,11 +30,7 @@ export interface ParsedRows {
   readonly mark: () => Uint8Array;
 }
 
-export function parseRows(
-  reader: FooterReader,
-  { dialect, maxRowBytes }: CsvTable,
-  hash: Hash,
-): ParsedRows {
+export function parseRows(reader: FooterReader, { dialect, maxRowBytes }: CsvTable): ParsedRows {
   const parser = parse({
     delimiter: dialect.delimiter,
     quote: dialect.quote ?? null,
@@ -58,7 +53,6 @@ export function parseRows(
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
     let isFirst = true;
     for await (const piece of piecesOf(reader)) {
-      hash.update(piece);
       // Copied: a reader reuses its buffers.
       const bytes = Buffer.from(piece);
       // A byte-order mark is not part of the first name.

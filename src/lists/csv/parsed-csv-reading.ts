@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, type Hash } from 'node:crypto';
 import { InputError } from '../../platform/errors/errors.js';
 import { markBytesOf } from '../files/file-signature.js';
 import { CellsChunk } from '../rows/chunks/object-chunk.js';
 import { closableChunks, invalidText, type CellText } from '../rows/chunks/row-chunk.js';
-import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import { optionName } from '../../platform/text/sentence.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { csvError, type CsvForm, emptyInput, quoteByte } from './csv-format.js';
@@ -26,13 +25,12 @@ export class ParsedCsvReading implements SourceReading {
   readonly isUnnamed: boolean;
   readonly form: CsvForm;
   readonly chunks: AsyncIterable<CellsChunk>;
-  readonly #hash: Hash;
-  #digest: string | undefined;
 
   private constructor(
     header: readonly string[],
     rows: ParsedRows,
-    { input, hash, footer }: { input: ParsedTable; hash: Hash; footer: () => Uint8Array },
+    input: ParsedTable,
+    footer: () => Uint8Array,
   ) {
     const aboveHeader = Buffer.concat([input.above.bytes, rows.mark()]);
     this.header = header;
@@ -49,7 +47,6 @@ export class ParsedCsvReading implements SourceReading {
       isTxt: input.isTxt,
     };
     this.chunks = closableChunks(this.#toChunks(rows.gathered, input), rows.close);
-    this.#hash = hash;
   }
 
   /** Reads up to the first row; closes the reader when that fails. @throws InputError; what `wanted` throws */
@@ -59,8 +56,7 @@ export class ParsedCsvReading implements SourceReading {
     opening: OpenSourceOptions,
   ): Promise<ParsedCsvReading> {
     const { name, header: hasHeader = true, above } = input;
-    const hash = createHash('sha256').update(above.bytes);
-    const { gathered: parsed, close, mark } = parseRows(reader, input, hash);
+    const { gathered: parsed, close, mark } = parseRows(reader, input);
     const isMixed = input.dialect.quote === undefined && input.quote === undefined;
     const gathered = isMixed ? withWholeRows(parsed, input) : parsed;
     try {
@@ -72,15 +68,11 @@ export class ParsedCsvReading implements SourceReading {
       );
       opening.wanted(names);
       const rows = { gathered: after(hasHeader ? first.slice(1) : first, gathered), close, mark };
-      return new ParsedCsvReading(names, rows, { input, hash, footer: () => reader.footer });
+      return new ParsedCsvReading(names, rows, input, () => reader.footer);
     } catch (error) {
       await close();
       throw error;
     }
-  }
-
-  contentDigest(): string {
-    return digestAtEnd(this.#digest);
   }
 
   async *#toChunks(
@@ -89,10 +81,9 @@ export class ParsedCsvReading implements SourceReading {
   ): AsyncGenerator<CellsChunk> {
     for (;;) {
       const rows = await nextRows(gathered, input);
-      if (rows === undefined) break;
+      if (rows === undefined) return;
       yield new CellsChunk(rows.map((row) => this.#cellsOf(row, input)));
     }
-    this.#digest = this.#hash.update(this.form.footer()).digest('hex');
   }
 
   #cellsOf({ record, info }: ParsedRow, { name, above }: CsvTable): readonly CellText[] {

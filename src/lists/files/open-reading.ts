@@ -1,7 +1,14 @@
 import { InputError } from '../../platform/errors/errors.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import { isTable } from '../csv/dialect/header-detection.js';
-import { isRepeatable, type ByteInput, type ByteReader, PeekReader } from './bytes/byte-reader.js';
+import {
+  type ByteInput,
+  type ByteReader,
+  digestingReader,
+  isRepeatable,
+  PeekReader,
+} from './bytes/byte-reader.js';
+import { withMembers } from '../rows/guarded-ends.js';
 import {
   isRandomAccess,
   type FileFormat,
@@ -105,14 +112,16 @@ async function openBinary(
   return openParquet(file, opening);
 }
 
+interface TextInput {
+  readonly input: ByteInput;
+  readonly options: ReadingOptions;
+  readonly opening: OpenSourceOptions;
+}
+
 async function openText(
   bytes: PeekReader,
   known: FileFormat | undefined,
-  to: {
-    readonly input: ByteInput;
-    readonly options: ReadingOptions;
-    readonly opening: OpenSourceOptions;
-  },
+  to: TextInput,
 ): Promise<SourceReading> {
   const { options, opening } = to;
   const { name } = to.input;
@@ -121,7 +130,17 @@ async function openText(
     refuseBinary(await peekSignature(bytes), name, known);
     refuseNoText(await bytes.peekLine(mostLookedThrough), name);
   } else opening.onNotice?.(notice('transcoded', { input: name, encoding }));
-  const reader = new PeekReader(createTranscodeReader(name, bytes, encoding));
+  const digesting = digestingReader(createTranscodeReader(name, bytes, encoding));
+  const reading = await openFormat(new PeekReader(digesting), known, to);
+  return withMembers(reading, { contentDigest: digesting.contentDigest });
+}
+
+async function openFormat(
+  reader: PeekReader,
+  known: FileFormat | undefined,
+  { input, options, opening }: TextInput,
+): Promise<SourceReading> {
+  const { name } = input;
   const { maxRowBytes = defaultMaxRowBytes } = options;
   const csv = { ...options, name, isTsv: known === 'tsv', maxRowBytes };
   const isTxtTable = options.isTxt && (await isTable(reader, csv));
@@ -142,8 +161,8 @@ async function openText(
           maxRowBytes,
           findsAll: options.columns === 'all',
           memory: options.memory,
-          ...(isRepeatable(to.input) && {
-            reopen: () => reopenText(to.input, options, opening.signal),
+          ...(isRepeatable(input) && {
+            reopen: () => reopenText(input, options, opening.signal),
           }),
         },
         opening,

@@ -56,7 +56,6 @@ export async function openJsonl(
     return {
       header: known.names,
       chunks: closableChunks(toChunks(feed, first, header, checkNames), () => feed.close()),
-      contentDigest: () => feed.contentDigest(),
     };
   } catch (error) {
     await feed.close();

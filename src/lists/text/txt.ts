@@ -56,10 +56,8 @@ export class TxtReading implements SourceReading<TxtChunk> {
   /** Whether the input begins with a byte-order mark. */
   readonly hasMark: boolean;
   readonly chunks: AsyncIterable<TxtChunk>;
-  readonly #feed: LineFeed;
 
   private constructor(feed: LineFeed, { name, hasMark }: TxtReadingOptions) {
-    this.#feed = feed;
     this.hasMark = hasMark;
     this.chunks = closableChunks(toChunks(feed, name), () => feed.close());
   }
@@ -79,10 +77,6 @@ export class TxtReading implements SourceReading<TxtChunk> {
       throw error;
     }
     return reading;
-  }
-
-  contentDigest(): string {
-    return this.#feed.contentDigest();
   }
 }
 

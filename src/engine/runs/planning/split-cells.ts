@@ -15,7 +15,7 @@ import { parseJson } from '../../../platform/json.js';
 import { addressesIn } from '../../addresses/cell-form.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { notice } from '../../../platform/text/notices.js';
-import { limitedSource } from '../../../lists/rows/sources/derived-sources.js';
+import { derivedSource, limitedSource } from '../../../lists/rows/sources/derived-sources.js';
 
 type SplitColumns = readonly { readonly type: VerificationType; readonly position: number }[];
 
@@ -33,13 +33,9 @@ export function askedSource(
 
 /** Repeats each row for every address in a verified cell. Several such columns are split together, by position. */
 function splitCellsSource(source: Source, columns: ColumnOptions): Source {
-  const splitting = (kept: Source | undefined): Source => splitCellsSource(kept ?? source, columns);
-  return withMembers(source, {
-    decides: { ...source.decides, 'split-cells': 'true' },
-    open: async (opening) => openSplit(source, columns, opening),
-    ...(source.keep && { keep: async (...how) => splitting(await source.keep?.(...how)) }),
-    ...(source.kept && { kept: (path) => splitting(source.kept?.(path)) }),
-  });
+  const decides = { ...source.decides, 'split-cells': 'true' };
+  const open: Source['open'] = async (opening) => openSplit(source, columns, opening);
+  return derivedSource(source, { decides, open }, (kept) => splitCellsSource(kept, columns));
 }
 
 async function openSplit(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { statSync, type Stats, createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -5,11 +6,30 @@ import { ConfigurationError, InputError } from '../../../platform/errors/errors.
 import { refuseReading } from '../../../platform/files/disk-errors.js';
 import type { OnNotice } from '../../../platform/text/notices.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
+import { digestAtEnd } from '../../rows/source.js';
 
 export interface ByteReader {
   /** The next piece, valid until the next read; `undefined` at the end of a complete input. */
   read(): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
+}
+
+/** The same bytes, with their SHA-256 once all are read: it identifies the content. */
+export function digestingReader(
+  reader: ByteReader,
+): ByteReader & { readonly contentDigest: () => string } {
+  const hash = createHash('sha256');
+  let digest: string | undefined;
+  return {
+    async read() {
+      const piece = await reader.read();
+      if (piece) hash.update(piece);
+      else digest ??= hash.digest('hex');
+      return piece;
+    },
+    close: async () => reader.close(),
+    contentDigest: () => digestAtEnd(digest),
+  };
 }
 
 /** All pieces of a reader, each valid until the next. */

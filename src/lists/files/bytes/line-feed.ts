@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { InputError } from '../../../platform/errors/errors.js';
-import { digestAtEnd } from '../../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
 import { carriageReturnByte, lineFeedByte } from '../../csv/csv-format.js';
 import { markBytesOf, utf8Mark } from '../file-signature.js';
@@ -25,8 +23,6 @@ interface LineFeedOptions {
 export class LineFeed {
   readonly #reader: ByteReader;
   readonly #options: LineFeedOptions;
-  readonly #hash = createHash('sha256');
-  #digest: string | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #line = 1;
   #isFirst = true;
@@ -37,10 +33,6 @@ export class LineFeed {
     this.#options = options;
   }
 
-  contentDigest(): string {
-    return digestAtEnd(this.#digest);
-  }
-
   /** The next lines; `undefined` at the end. Closes there, and when it fails. */
   async next(): Promise<Lines | undefined> {
     try {
@@ -48,7 +40,6 @@ export class LineFeed {
         if (this.#isClosed) return undefined;
         const piece = await this.#reader.read();
         if (piece === undefined) return await this.#last();
-        this.#hash.update(piece);
         const held = Buffer.concat([this.#rest, piece]);
         if (this.#isFirst && held.length < utf8Mark.length) {
           this.#rest = held;
@@ -73,7 +64,6 @@ export class LineFeed {
   }
 
   async #last(): Promise<Lines | undefined> {
-    this.#digest = this.#hash.digest('hex');
     const bytes = this.#withoutMark(this.#rest);
     await this.close();
     return bytes.length > 0 ? this.#cut(bytes) : undefined;

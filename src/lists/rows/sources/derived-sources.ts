@@ -5,7 +5,7 @@ import { withMembers } from '../guarded-ends.js';
 import { digestAtEnd, type Source, type SourceReading } from '../source.js';
 
 /** The same source, opened differently, a kept copy alike. @param most most rows kept. @default the caller's */
-function derivedSource(
+export function derivedSource(
   source: Source,
   members: Partial<Source>,
   derive: (kept: Source) => Source,

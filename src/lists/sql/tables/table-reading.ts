@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../../platform/errors/errors.js';
-import type { ByteReader } from '../../files/bytes/byte-reader.js';
+import { type ByteReader, digestingReader } from '../../files/bytes/byte-reader.js';
 import { lineEnd, LineFeed, type Lines } from '../../files/bytes/line-feed.js';
 import {
   closableChunks,
@@ -24,10 +24,10 @@ export class TableReading implements SourceReading<TableChunk> {
   readonly kinds: readonly (Kind | undefined)[];
   readonly form: TableForm;
   readonly chunks: AsyncIterable<TableChunk>;
-  readonly #feed: LineFeed;
+  readonly contentDigest: () => string;
 
-  private constructor(feed: LineFeed, first: Lines, form: TableForm) {
-    this.#feed = feed;
+  private constructor(feed: LineFeed, first: Lines, form: TableForm, contentDigest: () => string) {
+    this.contentDigest = contentDigest;
     this.form = form;
     this.header = form.columns.map(({ name }) => name);
     this.kinds = form.columns.map(kindOfColumn);
@@ -40,7 +40,8 @@ export class TableReading implements SourceReading<TableChunk> {
     name: string,
     opening: OpenSourceOptions,
   ): Promise<TableReading> {
-    const feed = new LineFeed(reader, { name, maxLineBytes: maxRowBytes });
+    const bytes = digestingReader(reader);
+    const feed = new LineFeed(bytes, { name, maxLineBytes: maxRowBytes });
     try {
       const first = await feed.next();
       const line = first?.bytes.toString('utf8', 0, first.starts[1]);
@@ -48,7 +49,7 @@ export class TableReading implements SourceReading<TableChunk> {
       if (first === undefined || form === undefined) {
         throw new InputError(`the rows kept of ${name} were written by another version of Sluice`);
       }
-      const reading = new TableReading(feed, first, form);
+      const reading = new TableReading(feed, first, form, bytes.contentDigest);
       opening.wanted(reading.header);
       return reading;
     } catch (error) {
@@ -61,10 +62,6 @@ export class TableReading implements SourceReading<TableChunk> {
   get roundedColumns(): readonly string[] {
     if (this.form.dialect !== 'mysql') return [];
     return this.header.filter((_, at) => this.kinds[at]?.name === 'float32');
-  }
-
-  contentDigest(): string {
-    return this.#feed.contentDigest();
   }
 }
 
