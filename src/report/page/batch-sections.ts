@@ -1,6 +1,6 @@
 import { exportDiffers } from '../../engine/batches/export-check.js';
 import type { StoppedSummary, Summary } from '../../engine/summary/summary.js';
-import { html, type Html, nothing } from '../../platform/html.js';
+import { html, type Html, nothing, type TableColumn } from '../../platform/html.js';
 import { optionName } from '../../platform/text/sentence.js';
 import {
   counted,
@@ -9,74 +9,71 @@ import {
   grouped,
   moment,
 } from '../../platform/text/shown-numbers.js';
-import { cardTable, mostRows } from './charts.js';
+import { cardTable, mostRows, numberCell, tableRow } from './charts.js';
 
-const failedColumns = [
-  { name: 'Batch' },
-  { name: 'Reason' },
-  { name: 'Addresses', kind: 'number' },
-] as const;
+type BatchReport = Summary['batches'][number];
 
-export function failedBatches({ batches }: Summary | StoppedSummary): Html {
-  const failed = batches.filter(({ stage }) => stage === 'failed');
-  if (failed.length === 0) return nothing;
-  const rows = failed.slice(0, mostRows).map(
-    ({ name, batch_uuid, reason, addresses }) =>
-      html`<tr>
-        <th scope="row" class="word">
-          ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
-        </th>
-        <td><code>${reason ?? ''}</code></td>
-        <td class="number">${grouped(addresses)}</td>
-      </tr>`,
-  );
-  return html`<section>
-    <h2>Batches that failed</h2>
-    <p>
-      Report them to the service's support with their batch_uuid; ${optionName('retryFailed')} sends
-      their addresses again, which may pay for those that were launched a second time, and asks for
-      an export again that was not what was asked for.
-    </p>
-    ${cardTable(failedColumns, rows)}
-    ${failed.length > mostRows ? html`<p>and ${grouped(failed.length - mostRows)} more</p>` : nothing}
+/** A section with a row for each of the first of these batches. */
+function batchSection(
+  section: {
+    readonly id: string;
+    readonly title: string;
+    readonly note: string;
+    readonly columns: readonly TableColumn[];
+  },
+  batches: readonly BatchReport[],
+  cellsOf: (batch: BatchReport) => readonly Html[],
+): Html {
+  if (batches.length === 0) return nothing;
+  const { id, title, note, columns } = section;
+  const rows = batches.slice(0, mostRows).map((batch) => {
+    const { name, batch_uuid: uuid } = batch;
+    const head = html`${name}<br /><small>${uuid ?? 'no batch_uuid'}</small>`;
+    return tableRow(head, cellsOf(batch), 'word');
+  });
+  const more = batches.length - mostRows;
+  return html`<section id="${id}">
+    <h2>${title}</h2>
+    <p>${note}</p>
+    ${cardTable([{ name: 'Batch' }, ...columns], rows)}
+    ${more > 0 ? html`<p>and ${grouped(more)} more</p>` : nothing}
   </section>`;
 }
 
-const differingColumns = [
-  { name: 'Batch' },
-  { name: 'Counted by the service', kind: 'number' },
-  { name: 'Named by the export', kind: 'number' },
-  { name: 'Records of other addresses', kind: 'number' },
-  { name: 'Contradicted', kind: 'number' },
-] as const;
+export function failedBatches({ batches }: Summary | StoppedSummary): Html {
+  return batchSection(
+    {
+      id: 'failed',
+      title: 'Batches that failed',
+      note: `Report them to the service's support with their batch_uuid; ${optionName('retryFailed')} sends their addresses again, which may pay for those that were launched a second time, and asks for an export again that was not what was asked for.`,
+      columns: [{ name: 'Reason' }, { name: 'Addresses', kind: 'number' }],
+    },
+    batches.filter(({ stage }) => stage === 'failed'),
+    ({ reason, addresses }) => [html`<td><code>${reason ?? ''}</code></td>`, numberCell(addresses)],
+  );
+}
 
 export function differingBatches({ batches }: Summary): Html {
-  const differing = batches.flatMap(({ name, batch_uuid, export: held }) =>
-    held && exportDiffers(held) ? [{ name, batch_uuid, held }] : [],
+  return batchSection(
+    {
+      id: 'exports',
+      title: 'Exports that differ from what the service counted',
+      note: 'Addresses, except the records of addresses that were not sent.',
+      columns: [
+        { name: 'Counted by the service', kind: 'number' },
+        { name: 'Named by the export', kind: 'number' },
+        { name: 'Records of other addresses', kind: 'number' },
+        { name: 'Contradicted', kind: 'number' },
+      ],
+    },
+    batches.filter(({ export: held }) => held && exportDiffers(held)),
+    ({ export: held }) =>
+      held
+        ? [held.counted, held.named, held.strangers, held.conflicting].map((each) =>
+            numberCell(each),
+          )
+        : [],
   );
-  if (differing.length === 0) return nothing;
-  const rows = differing.slice(0, mostRows).map(
-    ({ name, batch_uuid, held: { counted, named, strangers, conflicting } }) =>
-      html`<tr>
-        <th scope="row" class="word">
-          ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
-        </th>
-        <td class="number">${counted === null ? 'not known' : grouped(counted)}</td>
-        <td class="number">${grouped(named)}</td>
-        <td class="number">${grouped(strangers)}</td>
-        <td class="number">${grouped(conflicting)}</td>
-      </tr>`,
-  );
-  return html`<section>
-    <h2>Exports that differ from what the service counted</h2>
-    <p>Addresses, except the records of addresses that were not sent.</p>
-    ${cardTable(differingColumns, rows)}
-    ${
-      differing.length > mostRows
-        ? html`<p>and ${grouped(differing.length - mostRows)} more</p>`
-        : nothing
-    }
-  </section>`;
 }
 
 const sources = {
@@ -101,14 +98,13 @@ export function creditTable({
   });
   if (types.length === 0) return nothing;
   type OfType = (typeof types)[number];
-  const line = (name: string, of: (each: OfType) => string): Html =>
-    html`<tr>
-      <th scope="row">${name}</th>
-      ${types.map((each) => html`<td class="number">${of(each)}</td>`)}
-    </tr>`;
+  const line = (name: string, of: (each: OfType) => number | string | null): Html =>
+    tableRow(
+      name,
+      types.map((each) => numberCell(of(each))),
+    );
   const optionalLine = (name: string, of: (each: OfType) => number | undefined): readonly Html[] =>
-    types.some((each) => (of(each) ?? 0) > 0) ? [line(name, (each) => grouped(of(each) ?? 0))] : [];
-  const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
+    types.some((each) => (of(each) ?? 0) > 0) ? [line(name, (each) => of(each) ?? 0)] : [];
   return html`<section class="cost">
     <h2>Cost</h2>
     ${cardTable(
@@ -117,9 +113,9 @@ export function creditTable({
         ...optionalLine('Unique addresses', (each) => each.counts?.addresses),
         ...optionalLine('Duplicates', (each) => each.counts?.duplicates),
         ...optionalLine('From earlier runs', (each) => each.counts?.from_history),
-        line('Credits spent', ({ credits }) => shown(credits.spent)),
-        line('Credits refunded', ({ credits }) => shown(credits.refunded)),
-        line('Credits, net', ({ credits }) => shown(credits.net)),
+        line('Credits spent', ({ credits }) => credits.spent),
+        line('Credits refunded', ({ credits }) => credits.refunded),
+        line('Credits, net', ({ credits }) => credits.net),
         line('How this is known', ({ type, credits: { spent, source } }) => {
           const isSent = spent !== 0 || batches.some((batch) => batch.type === type);
           if (!isSent) return 'nothing was sent';
@@ -134,8 +130,6 @@ export function creditTable({
     }
   </section>`;
 }
-
-type BatchReport = Summary['batches'][number];
 
 /** Longer tables are not read: these took longest, and the summary has all. */
 const mostBatches = 20;
@@ -165,7 +159,7 @@ export function timeline(batches: readonly BatchReport[]): Html {
   const slowest = new Set(longest.slice(0, mostBatches));
   const shown = timed.filter((batch) => slowest.has(batch));
   const usual = longest[Math.floor(longest.length / 2)];
-  return html`<details>
+  return html`<details id="batches">
     <summary>
       <h2>Batches over time</h2>
       <small>${counted(timed.length, 'batch')}, ${shortDuration(end - begin)}</small>

@@ -58,12 +58,11 @@ export function qualityBars(shares: readonly Share[]): Html {
       { label, count, tone },
       { label: 'others', count: whole - count, tone: 'rest' },
     ];
-    return html`<tr>
-      <th scope="row">${label}${meaningOf(meaning)}</th>
-      <td class="chart">${stackedBar(bar, `${label} ${percent(count, whole)}`)}</td>
-      <td class="number">${grouped(count)}</td>
-      <td class="number">${percent(count, whole)}</td>
-    </tr>`;
+    return tableRow(html`${label}${meaningOf(meaning)}`, [
+      html`<td class="chart">${stackedBar(bar, `${label} ${percent(count, whole)}`)}</td>`,
+      numberCell(count),
+      numberCell(percent(count, whole)),
+    ]);
   });
   const columns: readonly TableColumn[] = [
     { name: 'Quality' },
@@ -90,13 +89,11 @@ export function outcomeChart(shares: readonly Share[]): Html {
   const whole = shown.reduce((sum, { count }) => sum + count, 0);
   const described = shown.map(({ label, count }) => `${label} ${percent(count, whole)}`).join(', ');
   const title = 'What became of the filled cells';
-  const rows = shown.map(
-    ({ label, count, tone, meaning }) =>
-      html`<tr>
-        <th scope="row"><i class="swatch ${tone}"></i>${label}${meaningOf(meaning)}</th>
-        <td class="number">${grouped(count)}</td>
-        <td class="number">${percent(count, whole)}</td>
-      </tr>`,
+  const rows = shown.map(({ label, count, tone, meaning }) =>
+    tableRow(html`<i class="swatch ${tone}"></i>${label}${meaningOf(meaning)}`, [
+      numberCell(count),
+      numberCell(percent(count, whole)),
+    ]),
   );
   return html`<figure>
     <figcaption>${title}</figcaption>
@@ -109,6 +106,24 @@ function meaningOf(meaning: string | undefined): Html {
 }
 
 export const mostRows = 20;
+
+/** A row of a table. @param kind `word` where its head is a name, and may break anywhere */
+export function tableRow(
+  head: string | Html,
+  cells: readonly Html[],
+  kind: 'word' | 'text' = 'text',
+): Html {
+  return html`<tr>
+    <th scope="row" class="${kind}">${head}</th>
+    ${cells}
+  </tr>`;
+}
+
+/** @param value `null` where it is not known */
+export function numberCell(value: number | string | null): Html {
+  const text = typeof value === 'number' ? grouped(value) : (value ?? 'not known');
+  return html`<td class="number">${text}</td>`;
+}
 
 export function cardTable(columns: readonly TableColumn[], rows: readonly Html[]): Html {
   return html`<div class="card-table">${table(columns, rows)}</div>`;

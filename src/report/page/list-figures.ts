@@ -4,7 +4,7 @@ import type { AddedCells, JoinedRows, OpenSinkOptions, OutputCell } from '../../
 import { html, type Html, nothing, type TableColumn } from '../../platform/html.js';
 import { maskedCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import { cardTable, mostRows, percent, stackedBar } from './charts.js';
+import { cardTable, mostRows, numberCell, percent, stackedBar, tableRow } from './charts.js';
 
 /** Results of a cell in the report's charts. */
 const fates = ['valid', 'wrong', 'unknown', 'unverified'] as const;
@@ -186,7 +186,7 @@ function topTable(title: string, { counts, words, missing }: Top): Html {
     { name: 'Unknown', kind: 'number' },
     { name: 'Share', kind: 'chart' },
   ];
-  return html`<section>
+  return html`<section id="${title.toLowerCase()}">
     <h2>${title}</h2>
     <p>
       Cells of the list by ${title.slice(0, -1).toLowerCase()}: those that are neither valid, wrong
@@ -213,14 +213,9 @@ function topRow({ word, total, ways }: Top['counts'][number]): Html {
   const described = shares
     .map(({ label, count }) => `${label} ${percent(count, total)}`)
     .join(', ');
-  return html`<tr>
-    <th scope="row" class="word">${word}</th>
-    <td class="number">${grouped(total)}</td>
-    <td class="number">${grouped(ways[0] ?? 0)}</td>
-    <td class="number">${grouped(ways[1] ?? 0)}</td>
-    <td class="number">${grouped(ways[2] ?? 0)}</td>
-    <td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>
-  </tr>`;
+  const counts = [total, ways[0] ?? 0, ways[1] ?? 0, ways[2] ?? 0].map((each) => numberCell(each));
+  const chart = html`<td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>`;
+  return tableRow(word, [...counts, chart], 'word');
 }
 
 interface TopCount {

@@ -2,7 +2,15 @@ import type { ColumnSummary } from '../../engine/summary/figures.js';
 import { html, nothing, type Html } from '../../platform/html.js';
 import { cellsOfShares, formWords, reasonWords } from '../sentences/reason-words.js';
 import { grouped, moment } from '../../platform/text/shown-numbers.js';
-import { cardTable, outcomeChart, qualityBars, type Share, percent } from './charts.js';
+import {
+  cardTable,
+  numberCell,
+  outcomeChart,
+  percent,
+  qualityBars,
+  type Share,
+  tableRow,
+} from './charts.js';
 import type { Example, ListFigures, ReasonExamples } from './list-figures.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../engine/summary/summary.js';
@@ -110,17 +118,13 @@ function reasonTable(
 ): Html {
   const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
   if (entries.length === 0) return nothing;
-  const rows = entries.map(
-    ([reason, count]) =>
-      html`<tr>
-        <th scope="row" class="word"><code>${brokenAtUnderscores(reason)}</code></th>
-        <td>
-          ${meaningOf(reason)}${formsOf(reason, forms?.[reason] ?? {})}${exampleList(examples?.of(reason) ?? [], places?.hasSheets === true)}
-        </td>
-        <td class="number">${grouped(count)}</td>
-      </tr>`,
-  );
-  return html`<h3>Why cells have no result</h3>
+  const rows = entries.map(([reason, count]) => {
+    const found = exampleList(examples?.of(reason) ?? [], places?.hasSheets === true);
+    const meaning = html`${meaningOf(reason)}${formsOf(reason, forms?.[reason] ?? {})}${found}`;
+    const cells = [html`<td>${meaning}</td>`, numberCell(count)];
+    return tableRow(html`<code>${brokenAtUnderscores(reason)}</code>`, cells, 'word');
+  });
+  return html`<h3 class="reasons">Why cells have no result</h3>
     ${examples ? rowsNote(places?.hasRowNumbers === true) : nothing}
     ${cardTable(reasonColumns, rows)}`;
 }
@@ -210,7 +214,7 @@ export function earlierRuns(summary: Summary): Html {
     return html`<h3>${type === 'email' ? 'Emails' : 'Phones'}</h3>
       ${runChart(type, all)} ${cardTable(columns, comparison(now, before))}`;
   });
-  return html`<section>
+  return html`<section id="earlier-runs">
     <h2>Compared with earlier runs</h2>
     <p>
       The run before ended at ${moment(new Date(previous.finished_at))}. Shares are of the cells
@@ -226,20 +230,15 @@ function figuresNow(summary: Summary, type: VerificationType): FinishedCounts | 
 }
 
 function comparison(now: FinishedCounts, before: FinishedCounts): readonly Html[] {
-  const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
-  const line = (name: string, of: (figures: FinishedCounts) => string): Html =>
-    html`<tr>
-      <th scope="row">${name}</th>
-      <td class="number">${of(now)}</td>
-      <td class="number">${of(before)}</td>
-    </tr>`;
+  const line = (name: string, of: (figures: FinishedCounts) => number | string | null): Html =>
+    tableRow(name, [numberCell(of(now)), numberCell(of(before))]);
   return [
-    line('Addresses', ({ addresses }) => grouped(addresses)),
-    line('New, or too old in the history', (each) => grouped(each.addresses - each.from_history)),
+    line('Addresses', ({ addresses }) => addresses),
+    line('New, or too old in the history', (each) => each.addresses - each.from_history),
     ...verdicts.map((verdict) =>
       line(verdictNames[verdict], (each) => percent(each.verdicts[verdict], verified(each))),
     ),
-    line('Credits, net', (each) => shown(each.net_credits)),
+    line('Credits, net', (each) => each.net_credits),
   ];
 }
 

@@ -41,27 +41,21 @@ describe('the report of a run', () => {
     const text = page.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]+>/g, ' ');
     const plain = text.replaceAll(/\s+/g, ' ');
     expect(plain).toMatch(new RegExp(`1,000 [^.]*verified\\.csv [^.]*${duration(62)}\\.`));
-    expect(plain).toMatch(/ 85 % \D* 850 of 1,000 \D* 300 \D* 61\.2 % /);
+    expect(plain).toMatch(/ 85 % \D* 850 \D*1,000 \D* 300 \D* 61\.2 % \D*15\.3 % /);
     // Each share is of the filled cells, as in the table below and on the terminal.
-    expect(plain).toContain('61.2 % known to be valid in email , 15.3 % not known');
-    expect(plain).toContain(
-      'of 980 filled cells; 20 empty 600 valid 200 wrong 150 unknown 20 no result 10 failed',
-    );
+    expect(plain).toMatch(/\b980 \D*20 \D*600 \D*200 \D*150 \D*20 \D*10 /);
     expect(plain).toContain('valid 600 61.2 %');
-    expect(plain).toContain('Of 50 risky, 12 are among the 600 valid, and 38 are not valid.');
-    expect(plain).toContain('no_ record likely malformed : sent, and the service gave no result');
-    expect(plain).toContain('row 3 •• ••••••• row 4 •@ example .com 20');
-    expect(plain).toContain('Why cells have no result Row 1 is the first below the header.');
+    expect(plain).toMatch(/\b50 \D*12 \D*600 \D*38 /);
+    expect(plain).toContain('no_ record ');
+    expect(plain).toMatch(/ 3 •• ••••••• \w+ 4 •@ example \.com 20/);
     expect(plain).toContain('example.com 3 1 1 0');
     expect(plain).toContain('Acme Mobile');
-    expect(plain).toContain(
-      'email phone Unique addresses 900 900 Duplicates 20 20 From earlier runs 50 50 Credits spent 900 not known Credits refunded 100 not known Credits, net 800 12.5 How this is known ',
-    );
+    expect(plain).toMatch(/email phone \D*900 900 \D*20 20 \D*50 50 \D*900 \D*100 \D*800 12\.5 /);
     expect(plain).toContain('internal_error');
-    expect(plain).toMatch(/From 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:40 UTC \(40 s\)/);
-    expect(plain).toContain('The run before ended at 2026-11-20 03:00:00 UTC');
-    expect(plain).toContain('Unknown 15.8 % 1.2 %');
-    expect(plain).toContain('Credits, net 800 49');
+    expect(plain).toMatch(/ 2026-11-21 03:00:00 UTC \w+ 2026-11-21 03:00:40 UTC \(40 s\)/);
+    expect(plain).toContain(' 2026-11-20 03:00:00 UTC');
+    expect(plain).toContain(' 15.8 % 1.2 %');
+    expect(plain).toContain(' 800 49');
     expect(plain).toMatch(/15\.8 % [^%]* 1\.0 % [^%]*0\.0 % [^%]* 3\.0 %/);
   });
 
@@ -90,7 +84,7 @@ describe('the report of a run', () => {
       reasons: { suppressed: 20, no_record: 20, internal_error: 10 },
     }));
     const text = exampleReport({ summary: { ...summary, columns } }).replaceAll(/\s+/g, ' ');
-    expect(text).toContain('of 980 filled cells; 20 suppressed');
+    expect(text).toMatch(/\b980 \D*20 suppressed/);
     expect(text).toContain('<code>`suppress`</code>');
     expect(text).not.toMatch(/20 not submitted/);
   });
@@ -120,24 +114,23 @@ describe('the report of a run', () => {
     const end = { exit_code: 0, reason: null, message: null, next: null, advice };
     const summary = exampleSummary();
     const made = reportPage({ summary, figures: undefined, end, madeAt: new Date(0) });
-    expect(made).toContain('<code>--keep-quality good</code> writes');
-    expect(made).toContain('<code>--keep a=valid</code>, too');
+    expect(made).toContain('<code>--keep-quality good</code>');
+    expect(made).toContain('<code>--keep a=valid</code>');
   });
 
   it('has the result first, then what to do, then the verdicts, the cost and the batches', () => {
     const order = [
       '85 %',
       runSentences.rows_failed.sentence({}),
-      'What to do next',
+      '<section class="advice">',
       '<code>`retryFailed`</code>',
-      'What became of the filled cells',
-      'Why cells have no result',
-      '>Domains<',
-      'Compared with earlier runs',
-      '>Cost<',
-      'Batches that failed',
-      '<details>',
-      'Batches over time',
+      '<figure>',
+      '<h3 class="reasons">',
+      '<section id="domains">',
+      '<section id="earlier-runs">',
+      '<section class="cost">',
+      '<section id="failed">',
+      '<details id="batches">',
     ];
     const places = order.map((text) => page.indexOf(text));
     expect(places).not.toContain(-1);
@@ -171,7 +164,7 @@ describe('the report of a run', () => {
     for (const chart of charts) expect(chart.match(/class="unknown"/g)).toHaveLength(30);
     const { compared: _, ...first } = exampleSummary();
     const alone = exampleReport({ summary: first });
-    expect(alone).not.toContain('Compared with earlier runs');
+    expect(alone).not.toContain('id="earlier-runs"');
   });
 
   it('escapes whatever comes from outside', () => {
@@ -225,22 +218,16 @@ describe('the report of a run', () => {
         )
         .replaceAll(/\s+/g, ' ');
     const mostly = column({ valid: 49, unknown: 800 });
-    expect(headline('local', mostly)).toMatch(
-      /^ 81.6 % unknown in email : the local service could not tell of 980 filled cells/,
-    );
-    expect(headline('https://verify.example.com', mostly)).toContain(
-      ' 5 % known to be valid in email , 81.6 % not known',
-    );
+    expect(headline('local', mostly)).toMatch(/^ 81\.6 % \D*email \D*980 /);
+    expect(headline('https://verify.example.com', mostly)).toMatch(/ 5 % \D*email \D*81\.6 % /);
     const known = column({ valid: 490, wrong: 490 });
-    expect(headline('local', known)).toMatch(
-      /^ 85 % \D* 850 of 1,000 \D* 50 % valid in email of 980/,
-    );
+    expect(headline('local', known)).toMatch(/^ 85 % \D* 850 \D*1,000 \D* 50 % \D*email \D*980/);
     // Nobody adds what is known of one column to what is open in the other.
-    expect(headline('local', mostly, known)).toMatch(/^ 81.6 % unknown .* 50 % valid in email of/);
+    expect(headline('local', mostly, known)).toMatch(/^ 81\.6 % \D*980 .* 50 % \D*email /);
   });
 
   it('says once of cells with several numbers that they have several', () => {
-    const counted = (several: number, unsplit: number): string => {
+    const counted = (several: number, unsplit: number): readonly string[] | null => {
       const summary = exampleSummary();
       const columns = summary.columns.map((column) => ({
         ...column,
@@ -249,10 +236,12 @@ describe('the report of a run', () => {
       }));
       const end = endOf(summary);
       const changed = { ...summary, columns };
-      return textOf(reportPage({ summary: changed, figures: undefined, end, madeAt: new Date(0) }));
+      const made = reportPage({ summary: changed, figures: undefined, end, madeAt: new Date(0) });
+      const [, rows = ''] = /<h3 class="reasons">.*?<tbody>(.*?)<\/tbody>/s.exec(made) ?? [];
+      return textOf(rows).match(/\d+/g);
     };
-    expect(counted(39, 0)).not.toContain('; of them');
-    expect(counted(30, 9)).toContain('; of them 9 ');
+    expect(counted(39, 0)).toEqual(['39']);
+    expect(counted(30, 9)).toEqual(['9', '39']);
   });
 
   it('says of results from earlier runs that nothing was sent for them', () => {
@@ -262,7 +251,7 @@ describe('the report of a run', () => {
     const knownFrom = (batches: Summary['batches']) =>
       exampleReport({ summary: { ...summary, phone: null, credits, batches } });
     const howKnown = (made: string): string | undefined =>
-      /How this is known(.*?)<\/tr>/s.exec(made)?.[1];
+      /<section class="cost">.*(<tr>.*?<\/tr>)\s*<\/tbody>.*?<\/section>/s.exec(made)?.[1];
     expect(howKnown(knownFrom(summary.batches))).toBe(
       howKnown(
         exampleReport({
@@ -284,10 +273,12 @@ describe('the report of a run', () => {
     const credits = { email: null, phone: none };
     const page = exampleReport({ summary: { ...summary, credits } });
     const made = page.replaceAll(/\s+/g, ' ');
-    expect(made).toContain('domains, operators and examples were not counted');
-    expect(made).toContain('the service did not say');
-    expect(made).toContain('Verified by the local service, free of charge');
-    expect(made).not.toContain('Batches over time');
+    expect(made.match(/<p class="warning">/g)?.length).toBe(
+      (exampleReport({ summary, figures: exampleFigures() }).match(/<p class="warning">/g)
+        ?.length ?? 0) + 1,
+    );
+    expect(made).not.toContain('id="domains"');
+    expect(made).not.toContain('<details');
   });
 
   it.each([
