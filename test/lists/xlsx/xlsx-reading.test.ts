@@ -206,10 +206,14 @@ describe('a cell of a workbook', () => {
 
   it('keeps all digits of a long identifier', async () => {
     const parts = {
-      rows: row('<c s="1"><v>12345678901234567891</v></c>') + row('<c><v>5e20</v></c>'),
+      rows: ['12345678901234567891', '5e20', '9007199254740993']
+        .map((number) => row(`<c s="1"><v>${number}</v></c>`))
+        .join(''),
       cellFormats: '<xf numFmtId="0"/><xf numFmtId="1"/>',
     };
-    const expected = 'a@x.example,12345678901234567891\na@x.example,500000000000000000000\n';
+    const expected = ['12345678901234567891', '500000000000000000000', '9007199254740993']
+      .map((number) => `a@x.example,${number}\n`)
+      .join('');
     expect(await asCsv(parts)).toBe(expected);
     expect((await asWorkbook(parts)).value).toBe('12345678901234567891');
   });

@@ -1,3 +1,4 @@
+import { printValue } from '../../rows/values/print-value.js';
 import { withoutLast } from './find-dialect.js';
 import { isAddress, isNumber, isSurelyContact } from './find-header-row.js';
 
@@ -97,14 +98,7 @@ const notices = [
  * @returns `undefined` for a row that surely does not belong to a footer
  */
 export function footerKindOf(cells: readonly unknown[], width: number): FooterKind | undefined {
-  const texts = cells.map((cell) =>
-    (typeof cell === 'string'
-      ? cell
-      : cell === null || cell === undefined
-        ? ''
-        : JSON.stringify(cell)
-    ).trim(),
-  );
+  const texts = cells.map((cell) => (printValue(cell) ?? '').trim());
   const [first, ...others] = texts.filter((text) => text !== '');
   if (first === undefined) return 'blank';
   if (texts.some((text) => text.includes('@') || isSurelyContact(text))) return undefined;
