@@ -72,8 +72,8 @@ export async function readSuppressed(
     for (const opens of await sourcesOf(source)) {
       const figures = await readSheets({ opens, columns, suppressed, signal });
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
-      const { name: list, found: cells, withoutCountry: without_country, unread, rows } = figures;
-      const { sheets } = figures;
+      const { name: list, found: cells, withoutCountry: without_country, ...more } = figures;
+      const { unread, sheets } = more;
       // An export that failed would have everybody who has opted out verified and mailed.
       if (cells === 0 && unread > 0) throw holdsOthers(list, columns, unread);
       if (cells === 0) throw holdsNothing(list);
@@ -82,7 +82,7 @@ export async function readSuppressed(
       // A sheet may say to all others what they hold; one without a column that was named may hold people.
       const isUnread = unread > 0 || (columns !== undefined && sheets.length > 0);
       const code = isUnread ? 'suppress_list_unread' : 'suppress_list';
-      onProgress?.(noticed(notice(code, { list, cells, without_country, unread, rows, sheets })));
+      onProgress?.(noticed(notice(code, { list, cells, without_country, ...more })));
     }
   }
   const listFiles = files.filter((file) => file !== undefined);
@@ -150,65 +150,51 @@ interface ListReading {
   readonly signal: AbortSignal | undefined;
 }
 
-interface ListFigures {
-  readonly name: string;
-  readonly found: number;
+/** What is in a list, in all sheets of a workbook. */
+class ListFigures {
+  name = '';
+  found = 0;
   /** Those that are numbers without a calling code and without a country. */
-  readonly withoutCountry: number;
-  readonly unread: number;
-  /** The first rows with unread cells, as a spreadsheet numbers them. */
-  readonly rows: readonly number[];
+  withoutCountry = 0;
+  unread = 0;
+  /** The first rows with unread cells, of one sheet, as a spreadsheet numbers them. */
+  readonly rows: number[] = [];
   /** The sheets in which no column of addresses was found, or none that is named. */
-  readonly sheets: readonly string[];
+  readonly sheets: string[] = [];
 }
-
-type SheetFigures = Omit<ListFigures, 'sheets'>;
 
 const mostUnreadRows = 5;
 const judgedRows = 3000;
 
-/** A list, or all sheets of a workbook. @throws what is wrong with the first sheet, where none can be read */
+/** @throws what is wrong with the first sheet, where none can be read */
 async function readSheets(list: ListReading): Promise<ListFigures> {
-  const sheets: (string | undefined)[] = [undefined];
-  const read: SheetFigures[] = [];
-  const unreadSheets: string[] = [];
-  let firstName = '';
-  let firstError: unknown;
-  for (const sheet of sheets) {
-    const onSheets = (names: readonly string[]): void => {
-      if (sheet !== undefined || sheets.length > 1) return;
-      firstName = names[0] ?? '';
-      sheets.push(...names.slice(1));
-    };
+  const figures = new ListFigures();
+  const errors: unknown[] = [];
+  let names: readonly string[] = [''];
+  const onSheets = (found: readonly string[]): void => {
+    names = found;
+  };
+  for (let at = 0; at < names.length; at += 1) {
+    const sheet = at === 0 ? undefined : names[at];
     try {
-      read.push(await readList(list, { sheet, onSheets }));
+      await readList(list, figures, { sheet, onSheets });
     } catch (error) {
-      const isOther =
-        isSluiceError(error, 'column_not_found') || isSluiceError(error, 'input_suspect');
-      if (!isOther || sheets.length === 1) throw error;
-      firstError ??= error;
-      if (isSluiceError(error, 'column_not_found')) unreadSheets.push(sheet ?? firstName);
+      const isMissing = isSluiceError(error, 'column_not_found');
+      if (names.length < 2 || !(isMissing || isSluiceError(error, 'input_suspect'))) throw error;
+      errors.push(error);
+      if (isMissing) figures.sheets.push(names[at] ?? '');
     }
   }
-  const [first] = read;
-  if (!first) throw firstError;
-  const sum = (count: (figures: SheetFigures) => number): number =>
-    read.reduce((all, figures) => all + count(figures), 0);
-  return {
-    name: first.name,
-    found: sum(({ found }) => found),
-    withoutCountry: sum(({ withoutCountry }) => withoutCountry),
-    unread: sum(({ unread }) => unread),
-    rows: read.find(({ unread }) => unread > 0)?.rows ?? [],
-    sheets: unreadSheets,
-  };
+  if (errors.length === names.length) throw errors[0];
+  return figures;
 }
 
 async function readList(
   list: ListReading,
+  figures: ListFigures,
   of: { readonly sheet: string | undefined; readonly onSheets: (names: readonly string[]) => void },
   hasHeader = true,
-): Promise<SheetFigures> {
+): Promise<void> {
   const { opens, columns, suppressed, signal } = list;
   const source = await opens(hasHeader, of.sheet);
   let named: readonly number[] | undefined;
@@ -226,12 +212,11 @@ async function readList(
     if (error instanceof InputError && error.fault === 'empty') throw holdsNothing(source.name);
     // Most lists consist of addresses alone.
     if (!hasHeader || !isSluiceError(error, 'header_missing')) throw error;
-    return readList(list, of, false);
+    return readList(list, figures, of, false);
   }
   const { header } = reading;
   const all = header.map((_, at) => at);
-  let [found, withoutCountry, unread] = [0, 0, 0];
-  const unreadRows = new Set<number>();
+  const hasUnread = figures.unread > 0;
   // A list of one address a line has no header either.
   const hasHeaderRow = reading.isUnnamed !== true && !/\.txt(?:\.gz)?$/i.test(source.name);
   let number = hasHeaderRow ? 1 : 0;
@@ -242,16 +227,16 @@ async function readList(
     for (const position of positions) {
       const what = suppressed.add(cellAt(position), ofEntry);
       if (what === 'unread') others += 1;
-      else if (what !== 'empty') found += 1;
-      if (what === 'without_country') withoutCountry += 1;
+      else if (what !== 'empty') figures.found += 1;
+      if (what === 'without_country') figures.withoutCountry += 1;
     }
     return others;
   };
   const takeRow = (cellAt: CellAt, read: ListColumns): void => {
     number += 1;
     const others = take(cellAt, read);
-    unread += others;
-    if (others > 0 && unreadRows.size < mostUnreadRows) unreadRows.add(number);
+    figures.unread += others;
+    if (others > 0 && !hasUnread && figures.rows.length < mostUnreadRows) figures.rows.push(number);
   };
   let read: ListColumns | undefined = header.length === 1 ? { positions: [0] } : undefined;
   const judged: (readonly CellText[])[] = [];
@@ -268,7 +253,7 @@ async function readList(
   }
   // The supposed header may be the first address.
   take((at) => header[at], read ?? judge());
-  return { name: source.name, found, withoutCountry, unread, rows: [...unreadRows] };
+  figures.name ||= source.name;
 }
 
 type CellAt = (position: number) => CellText;
