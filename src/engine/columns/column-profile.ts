@@ -14,6 +14,8 @@ export interface ColumnProfile {
   others: number;
   /** Those that are lists of values. */
   lists: number;
+  /** Where these hold objects: the member of one that has an address, or else any. */
+  member: string | undefined;
   /** Those whose bytes are no text in the encoding of the list. */
   noText: number;
   /** Phone numbers that may begin with a calling code without its `+`, ambiguously. */
@@ -45,6 +47,7 @@ export function createProfile(
     malformed: 0,
     others: 0,
     lists: 0,
+    member: undefined,
     noText: 0,
     ambiguous: 0,
     ambiguousMobiles: 0,

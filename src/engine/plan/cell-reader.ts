@@ -36,6 +36,7 @@ import {
   type RawCells,
   type RowChunk,
 } from '../../lists/rows/chunks/row-chunk.js';
+import { isJsonObject } from '../../lists/jsonl/parse-json-row.js';
 import type { LineBytes } from './batch-cutter.js';
 import {
   addCell,
@@ -309,6 +310,19 @@ export class CellReader {
     return true;
   }
 
+  #addList(index: number, list: readonly unknown[], country: CountryCode): void {
+    const { type } = this.#columns[index] as VerifiedColumn;
+    const profile = this.#profileOf(index);
+    profile.lists += 1;
+    if (profile.member !== undefined) return;
+    const members = Object.entries(list.find(isJsonObject) ?? {});
+    const address = members.find(
+      ([, text]) =>
+        typeof text === 'string' && looksLike(type, addressOf(type, text, country), country),
+    );
+    [profile.member] = address ?? members[0] ?? [];
+  }
+
   #readCell(chunk: RowChunk, row: number, index: number, country: RowCountry, place: number): void {
     const { type, position } = this.#columns[index] as VerifiedColumn;
     const cell = chunk.text(row, position);
@@ -323,7 +337,7 @@ export class CellReader {
     addCell(this.#profileOf(index), isAlike, !isAlike && looksLikeOther(type, cell));
     if (cell === invalidText) {
       const value = chunk.value?.(row, position);
-      if (Array.isArray(value)) this.#profileOf(index).lists += 1;
+      if (Array.isArray(value)) this.#addList(index, value, country);
       else if (typeof value !== 'object') this.#profileOf(index).noText += 1;
     }
     const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;

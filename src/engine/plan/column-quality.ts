@@ -15,6 +15,7 @@ import { addressOf } from './cell-reader.js';
 import type { Plan } from './plan.js';
 import type { ResultHistory } from './result-cache.js';
 import { optionName } from '../../platform/text/sentence.js';
+import { jqForEach } from '../../lists/jsonl/json-columns.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
@@ -83,27 +84,33 @@ interface ListOptions {
   readonly splitCells?: boolean | undefined;
 }
 
+function ofLists(column: string, member: string | undefined, isSplit: boolean): Error {
+  const name = JSON.stringify(column);
+  const [things, way] =
+    member !== undefined
+      ? ['objects', `write a row for each first, in JSON lines with: ${jqForEach(column, member)}`]
+      : isSplit
+        ? ['more than addresses', 'write each address into a row or a column of its own']
+        : ['values', `${optionName('splitCells')} writes a row for each address of a list`];
+  const isAsked = isSplit || member !== undefined;
+  return new ConfigurationError(
+    `the cells of column ${name} are lists of ${things}, and each must be one text: ${way}; nothing was sent`,
+    {
+      code: 'column_of_lists',
+      column,
+      ...(isAsked ? { fault: 'unsupported' } : { option: 'splitCells' }),
+    },
+  );
+}
+
 /** The doubtful columns of a plan. @throws ConfigurationError `column_of_lists` where most cells of one are lists */
 export function doubtfulColumns(
   plan: Plan,
   { history, splitCells = false }: ListOptions = {},
 ): readonly DoubtfulColumn[] {
-  const ofLists = plan.layout.columns.find((_, index) => {
-    const { filled, lists } = plan.planner.cells.profiles[index] ?? { filled: 0, lists: 0 };
-    return lists * 2 > filled;
-  });
-  if (ofLists) {
-    const way = splitCells
-      ? 'those lists hold more than addresses: write each address into a row or a column of its own'
-      : `${optionName('splitCells')} writes a row for each address of a list`;
-    throw new ConfigurationError(
-      `the cells of column ${JSON.stringify(ofLists.name)} are lists of values, and each must be one text: ${way}; nothing was sent`,
-      {
-        code: 'column_of_lists',
-        column: ofLists.name,
-        ...(splitCells ? { fault: 'unsupported' } : { option: 'splitCells' }),
-      },
-    );
+  for (const [index, { name }] of plan.layout.columns.entries()) {
+    const { filled = 0, lists = 0, member } = plan.planner.cells.profiles[index] ?? {};
+    if (lists * 2 > filled) throw ofLists(name, member, splitCells);
   }
   return plan.layout.columns.flatMap(({ name, type }, index) => {
     const profile = plan.planner.cells.profiles[index];

@@ -1,3 +1,4 @@
+import { shellQuote } from '../../platform/text/printable.js';
 import { endOfString, isDigit, isJsonObject, type JsonRow } from './parse-json-row.js';
 
 /** A column of a JSONL file: the path of names to its values, the outermost first. */
@@ -101,4 +102,17 @@ function pathsInOrder(json: string): readonly (readonly string[])[] {
     return true;
   });
   return paths;
+}
+
+/** A command that repeats a row for each object in a list, with one of its members; a row without any stays. */
+export function jqForEach(column: string, member: string): string {
+  const [added, list, text] = [[`${column}_${member}`], column.split('.'), [member]].map(jqPath);
+  return `jq -c ${shellQuote(`${added} = ((${list}[]? | ${text}?) // null)`)}`;
+}
+
+function jqPath(names: readonly string[]): string {
+  const path = names.map((name) =>
+    /^[a-z_]\w*$/i.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`,
+  );
+  return path[0]?.startsWith('[') === true ? `.${path.join('')}` : path.join('');
 }

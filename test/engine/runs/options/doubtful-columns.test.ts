@@ -1,5 +1,7 @@
-import { access } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { agreeToDoubts } from '../../../../src/cli/job/questions.js';
 import {
@@ -72,13 +74,45 @@ describe('onDoubtfulColumns', () => {
       splitCells: true,
     };
     const others = { code: 'column_of_lists', fault: 'unsupported' };
-    await expect(estimateRun(split)).rejects.toMatchObject(others);
+    for (const splitCells of [true, false]) {
+      await expect(estimateRun({ ...split, splitCells })).rejects.toMatchObject(others);
+    }
     const sink = rowsSink(() => undefined);
     const stateDir = join(await withFolder(), 'state');
     const onDoubtfulColumns = () => true;
     const started = run({ ...options, sink, client, stateDir, onDoubtfulColumns });
     await expect(started).rejects.toMatchObject(refused);
     expect(await client.listBatches()).toEqual([]);
+  });
+
+  it('says for lists of objects which jq makes a row of each of them', async () => {
+    const rows = [
+      {
+        'a b': {
+          emails: [{ '@type': 'work', 'e-mail': 'a@x.example' }, { 'e-mail': 'b@y.example' }],
+        },
+      },
+      { 'a b': { emails: [] } },
+      { 'a b': {} },
+    ];
+    const path = join(await withFolder(), 'list.jsonl');
+    await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const list = { source: path, email: ['a b.emails'], country: 'US', splitCells: true } as const;
+    const error = await estimateRun(list).catch((error: unknown) => String(error));
+    const [command = ''] = /jq -c '[^']*'/.exec(String(error)) ?? [];
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${command} "$0"`, path]);
+    const made = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(made).toEqual(
+      [
+        [rows[0], 'a@x.example'],
+        [rows[0], 'b@y.example'],
+        [rows[1], null],
+        [rows[2], null],
+      ].map(([row, address]) => ({ ...(row as object), 'a b.emails_e-mail': address })),
+    );
   });
 
   const estimated = async (phones: readonly string[], country = 'DE') => {
