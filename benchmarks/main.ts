@@ -31,11 +31,13 @@ const answers: Answer[] = [];
 for (const [name, load] of Object.entries(questions)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   answers.push(await answer(name, await load(), scale, rounds));
+  // An answer of an hour is not lost with the next question.
+  if (scale.name === 'full') await keep(answers);
 }
-const figures = answers.flatMap((answered) => answered.figures);
-if (scale.name === 'full') console.log(table(figures));
+if (scale.name === 'full') console.log(table(answers.flatMap(({ figures }) => figures)));
 else console.log(`${answers.length} questions were asked, and every output was what it has to be`);
-if (scale.name === 'full') {
+
+async function keep(answers: readonly Answer[]): Promise<void> {
   const machine = { node: process.version, cores: availableParallelism() };
   const measured = new Map(answers.map((answered) => [answered.question, answered]));
   const kept = await knownAnswers();
