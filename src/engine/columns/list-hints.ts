@@ -9,9 +9,9 @@ import { findCountryInColumn } from '../addresses/country/parse-country.js';
 import { areSurelyCountries } from './cell-patterns.js';
 import type { ColumnLayout } from './column-layout.js';
 import { readColumnName } from './column-words.js';
-import { optOutOf } from './opt-outs.js';
+import { isNamedOptOut, optOutOf } from './opt-outs.js';
 
-/** So many rows are enough to say what there is; who has opted out is counted in all. */
+/** So many rows are enough to say what there is; who has opted out is counted in all, in columns that say so. */
 const firstRows = 1000;
 
 interface HintOptions {
@@ -77,8 +77,9 @@ export function withListHints(
     countryOfAll && mayBeCountry(title) ? [{ title, at, cells: [] as string[] }] : [],
   );
   const look = (chunk: RowChunk): void => {
-    const rows = optOuts.ofAll.positions.length > 0 ? chunk.length : firstRows - seen;
-    for (let row = 0; row < Math.min(chunk.length, rows); row += 1, seen += 1) {
+    for (let row = 0; row < chunk.length; row += 1, seen += 1) {
+      if (seen === firstRows) optOuts.narrow();
+      if (seen >= firstRows && !optOuts.hasColumns) return;
       const cellAt = (column: number): CellText => chunk.text(row, column);
       optOuts.add(cellAt, (type) =>
         options.verified().some((column) => {
@@ -166,11 +167,21 @@ class OptOutTallies {
     this.ofAll = of(types);
   }
 
+  get hasColumns(): boolean {
+    return this.ofAll.positions.length > 0;
+  }
+
+  /** Any cell may say `unsubscribed`; beyond the first rows only columns are read whose name or first rows say so. */
+  narrow(): void {
+    for (const tally of [this.ofAll, ...this.#byType.map((each) => each.tally)]) {
+      tally.keep(({ column, rows }) => rows > 0 || isNamedOptOut(column));
+    }
+  }
+
   /** @param isToBeSent whether the row has an address of a type that would be sent */
   add(cellAt: (column: number) => CellText, isToBeSent: (type: VerificationType) => boolean): void {
-    const sent = this.#byType.filter(({ type }) => isToBeSent(type));
-    for (const each of this.#byType) each.tally.add(cellAt, sent.includes(each));
-    this.ofAll.add(cellAt, sent.length > 0);
+    for (const { type, tally } of this.#byType) tally.add(cellAt, () => isToBeSent(type));
+    this.ofAll.add(cellAt, () => this.#byType.some(({ type }) => isToBeSent(type)));
   }
 
   /** By type, or of all types where each column that says so is about all of them. */
@@ -188,9 +199,14 @@ class OptOutTallies {
   }
 }
 
+interface TalliedColumn {
+  readonly column: string;
+  readonly rows: number;
+}
+
 /** Counts the rows of which a cell says something, by column and all together. */
 class RowTally {
-  readonly #columns: readonly {
+  #columns: readonly {
     readonly column: string;
     readonly at: number;
     readonly says: (cell: string) => boolean;
@@ -214,18 +230,25 @@ class RowTally {
     return this.#columns.map(({ at }) => at);
   }
 
-  add(cellAt: (column: number) => CellText, isSent = true): void {
-    const those = this.#columns.filter(({ at, says }) => {
-      const cell = cellAt(at);
-      return typeof cell === 'string' && says(trimCell(cell));
-    });
-    for (const column of those) column.rows += 1;
-    if (those.length === 0) return;
-    this.rows += 1;
-    if (isSent) this.sent += 1;
+  /** Looks on only at some of its columns. */
+  keep(isKept: (column: TalliedColumn) => boolean): void {
+    this.#columns = this.#columns.filter(isKept);
   }
 
-  get columns(): readonly { readonly column: string; readonly rows: number }[] {
+  add(cellAt: (column: number) => CellText, isSent?: () => boolean): void {
+    let isAny = false;
+    for (const column of this.#columns) {
+      const cell = cellAt(column.at);
+      if (typeof cell !== 'string' || !column.says(trimCell(cell))) continue;
+      column.rows += 1;
+      isAny = true;
+    }
+    if (!isAny) return;
+    this.rows += 1;
+    if (isSent?.() === true) this.sent += 1;
+  }
+
+  get columns(): readonly TalliedColumn[] {
     return this.#columns.flatMap(({ column, rows }) => (rows > 0 ? [{ column, rows }] : []));
   }
 }

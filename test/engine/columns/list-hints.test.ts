@@ -10,6 +10,9 @@ import {
 import { sqliteSource } from '../../../src/lists/sql/sqlite/index.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
 import { withFolder } from '../../service/with-service.js';
+import { withListHints } from '../../../src/engine/columns/list-hints.js';
+import { CellsChunk } from '../../../src/lists/rows/chunks/object-chunk.js';
+import type { CellText, RowChunk } from '../../../src/lists/rows/chunks/row-chunk.js';
 
 const address = { email: 'good1@sluice.test' };
 
@@ -111,6 +114,25 @@ describe('rows that have opted out', () => {
     askSqlite(path, "INSERT INTO people VALUES ('good1@sluice.test', 1)", 'SELECT 1');
     const source = sqliteSource({ url: `sqlite:${path}`, query: 'SELECT * FROM people' });
     expect(await noticedIn(source)).toMatchObject([{ rows: 1, of_query: true }]);
+  });
+
+  it('are not looked for beyond the first rows where nothing says that there are any', async () => {
+    const read = new Set<number>();
+    class WatchedChunk extends CellsChunk {
+      override text(row: number, column: number): CellText {
+        read.add(row);
+        return super.text(row, column);
+      }
+    }
+    const chunk = new WatchedChunk(Array.from({ length: 1200 }, () => ['a@sluice.test', '']));
+    async function* chunks(): AsyncGenerator<RowChunk> {
+      yield chunk;
+    }
+    const header = ['email', 'Note'];
+    const options = { optOutsOf: ['email'], hasPhones: false, verified: () => [] } as const;
+    const reading = withListHints({ header, chunks: chunks() }, options, () => undefined);
+    for await (const same of reading.chunks) expect(same).toBe(chunk);
+    expect(read.size).toBe(1000);
   });
 
   it('are none whose emails are suppressed', async () => {
