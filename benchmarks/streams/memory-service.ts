@@ -21,7 +21,7 @@ export function createMemoryService(): VerificationService {
     throw new Error('verifying does not need this operation');
   };
   return {
-    async uploadBatch({ file, name = '' }) {
+    async uploadBatch({ file, name }) {
       const pieces: Uint8Array[] = [];
       for await (const piece of file.open()) pieces.push(piece);
       const batch_uuid = randomUUID();

@@ -282,13 +282,13 @@ class Drive {
 
   /** An unbounded request ends with the deadline, but has some time where it begins just before. */
   async #inTime<Answer>(request: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
-    const { clock, signal, stageDeadlineMs } = this.#options;
-    const ms = Math.max(this.#wait.leftMs, stageDeadlineMs * leastShare);
+    const { clock, signal, batchDeadlineMs } = this.#options;
+    const ms = Math.max(this.#wait.leftMs, batchDeadlineMs * leastShare);
     return beforeDeadline(request, { clock, ms, signal, toError: () => this.#overdue() });
   }
 
   #overdue(): Error {
-    return overdueError(this.#stopped(), this.#requests.status, this.#options.stageDeadlineMs);
+    return overdueError(this.#stopped(), this.#requests.status, this.#options.batchDeadlineMs);
   }
 
   #stopped(): StoppedBatch {

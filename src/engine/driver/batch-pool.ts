@@ -118,7 +118,7 @@ export class BatchPool {
       namePrefix: options.namePrefix ?? namePrefixOf(settings),
       settings: settings.settings ?? {},
       pollIntervalMs,
-      stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,
+      batchDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,
       pace: new PollEstimator(
         pollIntervalMs,
         () => this.#inHand + this.#waiting.size + (ports.claimable?.() ?? Infinity),

@@ -43,7 +43,7 @@ export interface DrivePorts extends LaunchPorts {
   readonly namePrefix: string;
   readonly settings: BatchSettings;
   readonly pollIntervalMs: number;
-  readonly stageDeadlineMs: number;
+  readonly batchDeadlineMs: number;
   /** Whether a later process goes on with what this one leaves. @default true */
   readonly isResumable?: boolean | undefined;
   /** Learns how long stages take from the run's batches. @default none */

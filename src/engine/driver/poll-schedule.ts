@@ -6,7 +6,7 @@ interface PollScheduleOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pollIntervalMs: number;
-  readonly stageDeadlineMs: number;
+  readonly batchDeadlineMs: number;
   /** Learns from the run's batches. @default none: the first look waits like any other */
   readonly pace?: PollEstimator;
 }
@@ -66,7 +66,7 @@ export class PollSchedule {
   }
 
   get #deadlineAt(): number {
-    return this.#since + this.#options.stageDeadlineMs;
+    return this.#since + this.#options.batchDeadlineMs;
   }
 
   get leftMs(): number {

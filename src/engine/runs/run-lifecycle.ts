@@ -10,7 +10,7 @@ import { reportBalance, openInTurn } from './resume/new-run.js';
 import { type DriveRunEnd, RunDriver } from './execution/run-driver.js';
 import type { DriveRunOptions } from './execution/run-batches.js';
 import type { History } from '../history/history.js';
-import { type EarlierRun, hasSent } from '../stores/run-state.js';
+import { type EarlierRun, hasSent, type RunState } from '../stores/run-state.js';
 import type { OfflinePlan, OpenedRun, RunLocation } from './resume/run-location.js';
 import { outputIdOf } from '../stores/journal-entries.js';
 import { stopForAll } from '../stores/shared/shared-status.js';
@@ -36,27 +36,39 @@ export class RunLifecycle {
   #outputClaim: { readonly claim: OutputClaim; readonly output: RunOutput } | undefined;
   /** Resolves when the output of a revoked claim is cleaned up. */
   #dropped: Promise<void> = Promise.resolve();
-  /** Whether nothing in the run's place is needed any more. */
-  isRemovable: boolean;
+  /** Another process may have sent something for a plan that this one has found. */
+  readonly #hadPlan: boolean;
+  /** What the service's list shows of the run, once it is asked for. */
+  #reconciliation: Reconciliation | undefined;
+  /** Whether something may be sent from here on, by this process or another. */
+  #isBegun = false;
+  #end: DriveRunEnd | undefined;
+  #summary: Summary | undefined;
 
   constructor(place: RunLocation) {
     this.#signal = AbortSignal.any([place.run.signal, this.#stop.signal]);
     this.#options = { ...place.run, signal: this.#signal };
     this.#place = place;
     this.#store = place.store;
-    // Until something is sent there is nothing to resume.
-    this.isRemovable = !hasSent(place.store.state);
+    this.#hadPlan = place.store.state.plan !== undefined;
+  }
+
+  /** Whether nothing in the run's place is needed any more: it has ended, was refused, or has sent nothing. */
+  get isRemovable(): boolean {
+    const { state } = this.#store;
+    if (this.#summary) return !isRetriable(this.#summary);
+    if (this.#end) return hasNothingWorthContinuing(this.#end, state);
+    if (this.#isBegun || hasSent(state)) return false;
+    return this.#reconciliation ? this.#reconciliation.foundNothing : !this.#hadPlan;
   }
 
   async toEnd(): Promise<Summary> {
     const store = this.#store;
     const finished = await this.#place.finishedSummary();
-    if (finished) return this.#end(finished);
-    // Another process may have sent something for a plan.
-    this.isRemovable = !hasSent(store.state) && store.state.plan === undefined;
+    if (finished) return this.#finished(finished);
     const client = await this.#place.connect();
     const opened = await this.#open(client);
-    if ('summary' in opened) return this.#end(opened.summary);
+    if ('summary' in opened) return this.#finished(opened.summary);
     if ('store' in opened) return this.#writeOffline(client, opened);
     const { entry, plannedInput } = opened;
     const isFirst = !hasSent(store.state);
@@ -67,15 +79,14 @@ export class RunLifecycle {
       toSend: plannedInput.batches.reduce((sum, { addresses }) => sum + addresses, 0),
       batches: plannedInput.batches.length,
     });
-    // Until the service's list is read it is unknown what an earlier process has sent.
-    this.isRemovable = false;
     const reconciliation = await Reconciliation.of(client, entry, store, this.#options);
+    this.#reconciliation = reconciliation;
     const begun = this.#begin(client, reconciliation, opened, isFirst);
     const { before, stoppedBy } = await begun.catch((error: unknown) => {
       if (this.#options.partial !== true || !stopsForNow(error)) throw error;
       return { before: undefined, stoppedBy: error };
     });
-    this.isRemovable = false;
+    this.#isBegun = true;
     try {
       await this.#claimOutput(opened);
       const end = await this.#drive(client, reconciliation, opened, stoppedBy);
@@ -114,7 +125,7 @@ export class RunLifecycle {
     client: Client,
     opened: OfflinePlan & { readonly stoppedBy: SluiceError },
   ): Promise<Summary> {
-    this.isRemovable = false;
+    this.#isBegun = true;
     const { store, stoppedBy } = opened;
     try {
       const reconciliation = await Reconciliation.of(
@@ -147,9 +158,7 @@ export class RunLifecycle {
   ): Promise<{ readonly before: CreditBalance | undefined; readonly stoppedBy?: SluiceError }> {
     const store = this.#store;
     await reconciliation.readList();
-    this.isRemovable =
-      isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
-    if (this.isRemovable) await this.#place.checkBeforeSending(plannedInput);
+    if (isFirst && reconciliation.foundNothing) await this.#place.checkBeforeSending(plannedInput);
     const isUnknown = store.state.balance === undefined;
     const before = await readBalance(client, store, this.#options, (why) =>
       this.#options.onProgress?.(noticed(notice('balance_unknown', { why }))),
@@ -188,11 +197,7 @@ export class RunLifecycle {
     const end = await new RunDriver(options).toEnd();
     const stopped = isAlone && stopForAll(end.stoppedBy);
     if (stopped) await store.record(stopped);
-    // A run refused in its form has nothing on the service worth continuing.
-    this.isRemovable =
-      end.isRefused &&
-      store.state.earlier.length === 0 &&
-      !end.batches.some(({ state }) => mayHaveLaunched(state));
+    this.#end = end;
     return end;
   }
 
@@ -249,7 +254,7 @@ export class RunLifecycle {
   ): Promise<Summary> {
     for (;;) {
       const summary = this.#summaryOfOthers();
-      if (summary) return this.#end(summary);
+      if (summary) return this.#finished(summary);
       // The reason of an abort is the caller's.
       if (end.stoppedBy !== undefined && !end.isPartial) {
         throw await withBalance(this.#place.reasonOf(end), client, this.#options);
@@ -323,7 +328,7 @@ export class RunLifecycle {
     if (!end.isWhole) return this.#report(summary);
     if (compared) await history?.keepRun(entry.id, source, summary);
     await outputClaim.claim.finish(summary);
-    return this.#end(summary);
+    return this.#finished(summary);
   }
 
   async #report(summary: Summary): Promise<Summary> {
@@ -332,11 +337,18 @@ export class RunLifecycle {
   }
 
   /** The state of a run with failed rows is kept for their retry; any other is removed. */
-  async #end(summary: Summary): Promise<Summary> {
+  async #finished(summary: Summary): Promise<Summary> {
     await this.#report(summary);
-    const isWorthKeeping = isRetriable(summary);
-    await this.#place.end(isWorthKeeping);
-    this.isRemovable = !isWorthKeeping;
+    await this.#place.end(isRetriable(summary));
+    this.#summary = summary;
     return summary;
   }
+}
+
+/** A run refused in its form has nothing on the service that would be continued. */
+function hasNothingWorthContinuing(
+  { isRefused, batches }: DriveRunEnd,
+  { earlier }: RunState,
+): boolean {
+  return isRefused && earlier.length === 0 && !batches.some(({ state }) => mayHaveLaunched(state));
 }

@@ -68,7 +68,7 @@ describe('an export that is not what was asked for', () => {
 
   it('ends the run, resumable, when the deadline comes first', async () => {
     const { error, driving } = await failure(faults('exportBatch', nothing, 99), {
-      stageDeadlineMs: 3000,
+      batchDeadlineMs: 3000,
     });
     expect(error).toBeInstanceOf(DeadlineError);
     expect(driving.latest()).toMatchObject({ stage: 'done' });
@@ -204,7 +204,7 @@ describe('what never ends', () => {
     const service = new FakeService({ tellsUuid: 'no' });
     const { clock } = new Driving(service);
     const pages = listWithoutEnd(service, clock);
-    const driving = new Driving(service, { clock, stageDeadlineMs: 3_600_000 });
+    const driving = new Driving(service, { clock, batchDeadlineMs: 3_600_000 });
     await expect(clock.runUntil(driving.runner(1).run(makeBatch()))).rejects.toBeInstanceOf(
       DeadlineError,
     );
@@ -226,7 +226,7 @@ describe('what never ends', () => {
       }
       return { body: Readable.from(endless()), contentType: 'application/json' };
     };
-    const driving = new Driving(service, { clock, stageDeadlineMs: 3_600_000 });
+    const driving = new Driving(service, { clock, batchDeadlineMs: 3_600_000 });
     await expect(clock.runUntil(driving.runner(1).run(makeBatch()))).rejects.toBeInstanceOf(
       DeadlineError,
     );

@@ -129,7 +129,12 @@ describe('rows that have opted out', () => {
       yield chunk;
     }
     const header = ['email', 'Note'];
-    const options = { optOutsOf: ['email'], hasPhones: false, verified: () => [] } as const;
+    const options = {
+      optOutsOf: ['email'],
+      isOfQuery: false,
+      hasPhones: false,
+      verified: () => [],
+    } as const;
     const reading = withListHints({ header, chunks: chunks() }, options, () => undefined);
     for await (const same of reading.chunks) expect(same).toBe(chunk);
     expect(read.size).toBe(1000);

@@ -134,7 +134,7 @@ describe('driveBatch', () => {
     const { clock } = driving;
     const sleep: typeof clock.sleep = async (ms, signal) => {
       // An upload and an export also have a timer of their own, which ends them with the deadline.
-      if (ms < driving.options.stageDeadlineMs) waits.push(ms);
+      if (ms < driving.options.batchDeadlineMs) waits.push(ms);
       return clock.sleep(ms, signal);
     };
     const waiting = { now: () => clock.now(), wallNow: () => clock.wallNow(), sleep };
@@ -147,7 +147,7 @@ describe('the deadline of a stage', () => {
   it('ends the wait for a status that never changes', async () => {
     const fault = { commits: false, answer: { status: 'verification_ongoing' } };
     const { error, driving } = await failure(faults('batchStatus', fault, Infinity), {
-      stageDeadlineMs: 3_600_000,
+      batchDeadlineMs: 3_600_000,
     });
     expect(error).toBeInstanceOf(DeadlineError);
     expect(error).toMatchObject({ code: 'deadline_exceeded' });
@@ -180,7 +180,7 @@ describe('the deadline of a stage', () => {
           return { commits: false, answer: { status: 'ready_for_verification' } };
         },
       },
-      { stageDeadlineMs: 60_000 },
+      { batchDeadlineMs: 60_000 },
     );
     expect(error).toMatchObject({ code: 'deadline_exceeded' });
     expect(reading).toBeGreaterThan(5);
@@ -197,7 +197,7 @@ describe('the deadline of a stage', () => {
         Object.assign(batch, { status: 'parsing_content', isPrepared: false });
       },
     });
-    const { state, driving } = await drive(service, { stageDeadlineMs: 3_600_000 });
+    const { state, driving } = await drive(service, { batchDeadlineMs: 3_600_000 });
     expect(state).toMatchObject({ stage: 'failed', reason: 'launch_lost', launched: true });
     expect(driving.clock.now()).toBeGreaterThan(3_600_000);
     expectPaidOnce(service);
@@ -235,7 +235,7 @@ describe('the deadline of a stage', () => {
 
   it('begins anew when another process takes the batch up', async () => {
     const fault = { commits: false, answer: { status: 'queued' } };
-    const changes = { stageDeadlineMs: 3_600_000 };
+    const changes = { batchDeadlineMs: 3_600_000 };
     const { driving, service } = await failure(faults('batchStatus', fault, Infinity), changes);
     const next = await failure(service, changes, driving.latest());
     expect(next.error).toMatchObject({ code: 'deadline_exceeded' });

@@ -77,7 +77,7 @@ async function runToEnd(service: FakeService): Promise<AtEnd> {
   let state: BatchState = planned;
   for (let processes = 0; processes < 80; processes += 1) {
     const driving = new Driving(service, {
-      stageDeadlineMs: 600_000,
+      batchDeadlineMs: 600_000,
       record: (progress) => {
         state = progress.state;
       },

@@ -59,7 +59,7 @@ export class Driving {
       namePrefix: 'sluice',
       settings: {},
       pollIntervalMs: 1000,
-      stageDeadlineMs: 86_400_000,
+      batchDeadlineMs: 86_400_000,
       gate: new LaunchGate(),
       refusedSizes: new RefusedSizes(),
       clock: this.clock,
@@ -114,7 +114,7 @@ export class Driving {
 
   /** @param maxCredits of each type */
   runner(concurrency: number, provenBefore = false, maxCredits?: number): DrivingRunner {
-    const { service, runId, signal, clock, random, pollIntervalMs, stageDeadlineMs } = this.options;
+    const { service, runId, signal, clock, random, pollIntervalMs, batchDeadlineMs } = this.options;
     const given = new Map<number, { state: BatchState; changes: Partial<BatchClaim> }>();
     const ends = new Map<number, End>();
     const settings = { concurrency, clock, random, pollIntervalMs, maxCredits };
@@ -122,7 +122,7 @@ export class Driving {
       {
         service,
         runId,
-        settings: { ...settings, batchDeadlineMs: stageDeadlineMs },
+        settings: { ...settings, batchDeadlineMs: batchDeadlineMs },
         places: 1000,
         signal,
       },

@@ -10,13 +10,13 @@ const { signal } = new AbortController();
 const timed = { type: 'email', addresses: 1000 } as const;
 
 /** A wait with a clock of its own, which only it moves. */
-function waitIn(state: BatchState, stageDeadlineMs = 1e9, pace?: PollEstimator) {
+function waitIn(state: BatchState, batchDeadlineMs = 1e9, pace?: PollEstimator) {
   const clock = new TestClock();
   const options = {
     clock,
     random: () => 0,
     pollIntervalMs: 1000,
-    stageDeadlineMs,
+    batchDeadlineMs,
     ...(pace && { pace }),
   };
   const wait = new PollSchedule(state, timed, options);

@@ -54,6 +54,7 @@ export class Reconciliation {
   readonly isCopied: boolean;
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
+  #isListRead = false;
   readonly #learned = new Set<string>();
   /** Labels of batches that another process has continued since the list was read. */
   readonly #unlisted = new Set<string>();
@@ -100,10 +101,17 @@ export class Reconciliation {
    * journal is known.
    */
   async readList(): Promise<void> {
-    if (!this.#isResumed) return;
-    await this.uploads.read();
-    const place = this.#options.moved === true ? this.#here : undefined;
-    if (place) await this.#store.record({ entry: 'place', place });
+    if (this.#isResumed) {
+      await this.uploads.read();
+      const place = this.#options.moved === true ? this.#here : undefined;
+      if (place) await this.#store.record({ entry: 'place', place });
+    }
+    this.#isListRead = true;
+  }
+
+  /** Whether the list is read, and neither it nor a copy says that anything was sent. */
+  get foundNothing(): boolean {
+    return this.#isListRead && this.uploads.all().length === 0 && !this.isCopied;
   }
 
   /** The state of a batch from journal and list together. */
