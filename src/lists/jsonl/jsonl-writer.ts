@@ -70,7 +70,7 @@ class JsonlWriter implements RowsWriter {
     const cells = this.#rows.read(chunk, row);
     const cellMembers = chunk.path
       ? nestedMembers(chunk, cells)
-      : this.#names.map((name, column) => `${name}:${jsonCell(cells[column])}`).join(',');
+      : this.#names.map((name, column) => `${name}:${printJson(cells[column])}`).join(',');
     this.#block.put(Buffer.from(`{${cellMembers}`));
     this.#putMembers(members, cellMembers === '');
     this.#block.put(closing);
@@ -124,12 +124,6 @@ function nestedMembers(chunk: RowChunk, cells: readonly unknown[]): string {
     object[name] = cell;
   }
   return printJson(row).slice(1, -1);
-}
-
-/** JSON has no NaN and no infinity: they become text. */
-function jsonCell(cell: unknown): string {
-  const isText = typeof cell === 'number' && !Number.isFinite(cell);
-  return isText ? JSON.stringify(String(cell)) : printJson(cell);
 }
 
 /** Whether JSON represents a value of this kind unambiguously. */

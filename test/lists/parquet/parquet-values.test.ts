@@ -113,6 +113,15 @@ describe('nested Parquet', () => {
   });
 });
 
+it('tells numbers without a form in JSON from nulls in a list, as lists of a DuckDB database', async () => {
+  const query = "SELECT ['1.5', 'nan', '-inf', NULL]::DOUBLE[] AS list";
+  const write = async () => {
+    await askDuckdb(':memory:', `COPY (${query}) TO '${at('in.parquet')}'`);
+  };
+  const [row = ''] = (await copy('out.jsonl', write)).toString().split('\n');
+  expect(JSON.parse(row)).toMatchObject({ list: [1.5, 'NaN', '-Infinity', null] });
+});
+
 describe('lists and groups in each other', () => {
   it('are there, empty, or null at every level, as DuckDB has them', async () => {
     const rows = `SELECT 'a@example.com' AS email, * FROM (VALUES

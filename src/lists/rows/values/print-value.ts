@@ -28,13 +28,13 @@ export function printValue(value: unknown): string | undefined {
   }
 }
 
-/** A value as JSON; numbers keep their digits, and values that JSON cannot represent are null. */
+/** A value as JSON; numbers keep their digits, NaN and infinities are text, and other values without a form null. */
 export function printJson(value: unknown, depth = 0): string {
   switch (typeof value) {
     case 'string':
       return JSON.stringify(value);
     case 'number':
-      return Number.isFinite(value) ? printNumber(value) : 'null';
+      return Number.isFinite(value) ? printNumber(value) : JSON.stringify(String(value));
     case 'bigint':
     case 'boolean':
       return String(value);
