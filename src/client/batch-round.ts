@@ -255,7 +255,8 @@ export class BatchRound {
     } catch (error) {
       if (isInDoubt(error) || (isPaid && error instanceof ApiError)) return 'in_doubt';
       if (isSluiceError(error, 'not_found')) return 'error';
-      if (isRefusal(error) && (await this.#isLaunched(batchUuid))) return 'in_doubt';
+      const mayBePaid = isRefusal(error) || isSluiceError(error, 'payment_required');
+      if (mayBePaid && (await this.#isLaunched(batchUuid))) return 'in_doubt';
       throw error;
     }
   }

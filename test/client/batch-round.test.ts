@@ -77,18 +77,24 @@ describe('verifyFile', () => {
     operation: OperationName,
     when: 'before' | 'after',
     requests: readonly number[],
+    status = 400,
   ): ServiceOptions => ({
-    faults: { faults: [{ operation, when, requests, what: { answer: { status: 400 } } }] },
+    faults: { faults: [{ operation, when, requests, what: { answer: { status } } }] },
   });
 
-  test('goes on with a launch that was carried out and answered with 400', async () => {
-    const { service, client } = await withHastyClient(answered('launchBatch', 'after', [1]));
-    expect(await client.verifyFile(file, parameters)).toMatchObject({
-      status: 'verification_done',
-    });
-    expect(await chargesOf(service)).toHaveLength(2);
-    expect(service.faults()[0]).toMatchObject({ requests: 1, fired: 1 });
-  });
+  test.each([400, 402])(
+    'goes on with a launch that was carried out and answered with %i',
+    async (status) => {
+      const { service, client } = await withHastyClient(
+        answered('launchBatch', 'after', [1], status),
+      );
+      expect(await client.verifyFile(file, parameters)).toMatchObject({
+        status: 'verification_done',
+      });
+      expect(await chargesOf(service)).toHaveLength(2);
+      expect(service.faults()[0]).toMatchObject({ requests: 1, fired: 1 });
+    },
+  );
 
   test('prepares again what was refused and is not parsed, and ends with the second refusal', async () => {
     const once = await withHastyClient(answered('prepareBatch', 'before', [1]));

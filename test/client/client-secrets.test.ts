@@ -213,6 +213,28 @@ describe('an abort', () => {
     expect(await silent).toBe(reason);
   });
 
+  test.each([
+    [401, 'unknown'],
+    [402, 'unknown'],
+    [429, 'no'],
+  ])('leaves a launch that was answered with %i meanwhile: %s', async (status, end) => {
+    let answer = (): void => undefined;
+    const server = await startServer((_, response) => {
+      answer = () => sendJson(response, status, {});
+    });
+    const client = createTestClient(server.baseUrl);
+    const stop = new AbortController();
+    let sent = '';
+    const onSent = (step: string): void => void (sent = step);
+    const call = { signal: stop.signal, graceMs: 60_000, onSent };
+    const ended = caught(client.launchBatch(uuid, call));
+    await eventually(() => server.seen.length).toBe(1);
+    stop.abort(reason);
+    answer();
+    expect(await ended).toBe(reason);
+    expect(sent).toBe(end);
+  });
+
   test('ends the wait between two attempts', async () => {
     const server = await startServer((_, response) => sendJson(response, 503, {}));
     const stop = new AbortController();

@@ -111,6 +111,10 @@ function retryAfterMs(error: unknown): number {
 
 /** Whether the service cannot have carried out the failed request. */
 export function isUnsent(error: unknown): boolean {
+  // Whatever refuses a launch, its status shows whether it was carried out, and paid; a 429 comes before that.
+  if (error instanceof ApiError && error.operation === 'launchBatch' && error.status !== 429) {
+    return false;
+  }
   return (error instanceof ApiError || error instanceof TransportError) && error.sent === 'no';
 }
 

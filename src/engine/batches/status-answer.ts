@@ -187,6 +187,12 @@ export const verifiedStatuses: ReadonlySet<string> = new Set<BatchStatus>([
   'verification_done',
 ]);
 
+/** Those of a batch that is surely not launched. */
+export const unlaunchedStatuses: ReadonlySet<string> = new Set<BatchStatus>([
+  'parsing_content',
+  'ready_for_verification',
+]);
+
 function countsOthers(answer: object, { group, addresses }: Batch): boolean {
   const countOf = (type: typeof group.type): number => {
     const { valid, wrong, duplicate } = { ...noLines, ...findPreparedCounts(type, answer) };

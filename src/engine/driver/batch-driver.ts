@@ -23,7 +23,7 @@ import {
   renewTries,
   type BatchState,
 } from '../batches/batch-state.js';
-import { verifiedStatuses } from '../batches/status-answer.js';
+import { unlaunchedStatuses, verifiedStatuses } from '../batches/status-answer.js';
 import { learn, type BatchEvent } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
 import { PollSchedule } from './poll-schedule.js';
@@ -220,10 +220,12 @@ class Drive {
       const { addresses, group } = this.#batch;
       this.#options.gate.close(unpaidError(error, { type: group.type, credits: addresses }));
     }
-    if (step === 'launch' && isRefusal(error)) {
+    if (step === 'launch' && (isRefusal(error) || isSluiceError(error, 'payment_required'))) {
       // What makes a 400 is not shown (spec 7): the status shows whether the batch was launched all the same.
       const event = await this.#perform('read_status');
-      if (event.of === 'status' && verifiedStatuses.has(event.status)) return event;
+      const status = event.of === 'status' ? event.status : '';
+      if (verifiedStatuses.has(status)) return event;
+      if (!unlaunchedStatuses.has(status)) return { of: 'launch', status: 'lost' };
     }
     if (step === 'export' && (isRefusal(error) || isSluiceError(error, 'not_found'))) {
       // It may be gone or broken since it was done: the status shows it.
@@ -247,7 +249,7 @@ class Drive {
     if (!event) {
       this.#options.onFatal?.(error);
       // Recorded before the run stops: no needless doubt remains.
-      if ((step === 'upload' || step === 'launch') && isSurelyRefused(error)) {
+      if ((step === 'upload' || step === 'launch') && isSurelyRefused(step, error)) {
         await this.#become(learn(this.#state, { of: step, status: 'refused' }));
       }
       throw error;

@@ -44,10 +44,16 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
   return isSluiceError(error, 'not_found') ? { of: 'missing' } : undefined;
 }
 
-export function isSurelyRefused(error: unknown): boolean {
+/** Codes of answers that a request may have that was carried out: of a launch, only its status would show that. */
+const doubtful = {
+  // A redirect (303), a status that no operation shows (409).
+  upload: ['redirected', 'unexpected_status'],
+  launch: ['redirected', 'unexpected_status', 'unauthorized', 'forbidden'],
+};
+
+export function isSurelyRefused(step: 'upload' | 'launch', error: unknown): boolean {
   if (isWithoutAnswer(error)) return false;
-  // A redirect (303) or a status that no operation shows (409) may also answer a request that was carried out.
-  if (error instanceof ApiError) return !['redirected', 'unexpected_status'].includes(error.code);
+  if (error instanceof ApiError) return !doubtful[step].includes(error.code);
   // Given up after refusals alone, or before it was sent.
   if (error instanceof DeadlineError) return error.sent === 'no';
   return error instanceof TransportError || error instanceof ConfigurationError;

@@ -28,7 +28,7 @@ export interface RunStatus {
   readonly done: number;
   /** Batches that may have been launched, without results yet. */
   readonly running: number;
-  /** Those whose launch had no clear answer: the service is asked again. */
+  /** Those of which it is unknown whether they were launched: the service is asked again. */
   readonly inDoubt: number;
   /** Batches that are known to be on the service. */
   readonly uploads: number;
@@ -40,7 +40,7 @@ export interface RunStatus {
   readonly earlierCredits: Readonly<Record<VerificationType, number>>;
   /** What counts under `maxCredits`: `launchedCredits`, and those of runs whose budget this one has taken over. */
   readonly budgetCredits: Readonly<Record<VerificationType, number>>;
-  /** Credits of launches without a clear answer: they may not have been spent. */
+  /** Credits of those: they may not have been spent. */
   readonly doubtfulCredits: Readonly<Record<VerificationType, number>>;
   /** Most credits that unlaunched batches need. */
   readonly openCredits: Readonly<Record<VerificationType, number>>;

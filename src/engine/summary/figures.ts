@@ -157,7 +157,7 @@ export interface CreditSummary {
    * where unknown.
    */
   readonly source: 'cost_objects' | 'balance_difference' | 'launched' | null;
-  /** Credits of launches without a clear answer, which may have been spent, too. Absent without any. */
+  /** Credits of batches of which it is unknown whether they were launched: they may have been spent, too. Absent without any. */
   readonly in_doubt?: number | undefined;
 }
 

@@ -114,6 +114,7 @@ export function creditTable({
         ...optionalLine('Duplicates', (each) => each.counts?.duplicates),
         ...optionalLine('From earlier runs', (each) => each.counts?.from_history),
         line('Credits spent', ({ credits }) => credits.spent),
+        ...optionalLine('Perhaps spent, too', ({ credits }) => credits.in_doubt),
         line('Credits refunded', ({ credits }) => credits.refunded),
         line('Credits, net', ({ credits }) => credits.net),
         line('How this is known', ({ type, credits: { spent, source } }) => {

@@ -43,7 +43,7 @@ export const runSentences = {
     sentence: (cost) => `the input was not read to its end, ${paidWords(cost)}`,
   }),
   status_underway: define({
-    when: 'Batches are planned, and the output is not written. `launching`: whose launch a process awaits; `in_doubt`: whose launch had no answer.',
+    when: 'Batches are planned, and the output is not written. `launching`: whose launch a process awaits; `in_doubt`: of which it is unknown whether they were launched.',
     example: {
       done: 1006,
       batches: 2018,
@@ -65,7 +65,7 @@ export const runSentences = {
         ...(verifying > 0 ? [`${grouped(verifying)} being verified`] : []),
         ...(verified > 0 ? [`${grouped(verified)} verified, results to be fetched`] : []),
         ...(launching > 0 ? [`${grouped(launching)} being launched`] : []),
-        ...(inDoubt > 0 ? [`${grouped(inDoubt)} without an answer to the launch`] : []),
+        ...(inDoubt > 0 ? [`${grouped(inDoubt)} perhaps launched`] : []),
         paidWords(cost),
       ].join(', '),
   }),
@@ -118,7 +118,7 @@ export const runSentences = {
           : []),
         ...(inDoubt > 0
           ? [
-              `asks what came of ${counted(inDoubt, 'launch')} (repeated if ${inDoubt === 1 ? 'it' : 'they'} never arrived)`,
+              `asks what came of ${counted(inDoubt, 'launch')} (repeated if ${inDoubt === 1 ? 'it was' : 'they were'} not carried out)`,
             ]
           : []),
         ...(waiting > 0 ? [`verifies ${counted(waiting, 'more batch')} (at most ${price})`] : []),

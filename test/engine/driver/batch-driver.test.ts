@@ -203,7 +203,7 @@ describe('the deadline of a stage', () => {
     expectPaidOnce(service);
   });
 
-  it.each([400, 422])(
+  it.each([400, 402, 422])(
     'goes on with a launch that was carried out and answered with %i',
     async (status) => {
       const error = refusal(status, 'launchBatch');

@@ -110,14 +110,16 @@ describe('isSurelyRefused', () => {
   it.each([400, 401, 402, 403, 404, 413, 422, 429].map((status) => refusal(status, 'launchBatch')))(
     'holds for %s',
     (error) => {
-      expect(isSurelyRefused(error)).toBe(true);
+      expect(isSurelyRefused('upload', error)).toBe(true);
+      const isOfKey = error.status === 401 || error.status === 403;
+      expect(isSurelyRefused('launch', error)).toBe(!isOfKey);
     },
   );
 
   it.each([notSent, new ConfigurationError('m'), new DeadlineError('m', { sent: 'no' })])(
     'holds for what was not sent: %s',
     (error) => {
-      expect(isSurelyRefused(error)).toBe(true);
+      expect(isSurelyRefused('launch', error)).toBe(true);
     },
   );
 
@@ -130,7 +132,7 @@ describe('isSurelyRefused', () => {
     new Error('killed'),
     undefined,
   ])('does not hold for %s', (error) => {
-    expect(isSurelyRefused(error)).toBe(false);
+    expect(isSurelyRefused('launch', error)).toBe(false);
   });
 });
 

@@ -337,10 +337,10 @@ describe('a refused key', () => {
   });
 
   it('stops all before it is written down what it refused: that may wait for its turn', async () => {
-    const error = refusal(401, 'launchBatch');
+    const error = refusal(401, 'uploadBatch');
     const service = new FakeService({
       faultOf: ({ operation }) =>
-        operation === 'launchBatch' ? { commits: false, error } : undefined,
+        operation === 'uploadBatch' ? { commits: false, error } : undefined,
     });
     const stages: string[] = [];
     const stoppedBy: unknown[] = [];
@@ -353,7 +353,7 @@ describe('a refused key', () => {
     const runner = driving.runner(1);
     const end = driving.clock.runUntil(Promise.allSettled([runner.run(makeBatch())]));
     expect(await end).toMatchObject([{ reason: error }]);
-    expect(stages.slice(-2)).toEqual(['launching', 'ready']);
+    expect(stages.slice(-2)).toEqual(['uploading', 'planned']);
     expect(stoppedBy.slice(-2)).toEqual([undefined, error]);
   });
 });

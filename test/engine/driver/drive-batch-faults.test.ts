@@ -552,17 +552,42 @@ describe('a launch', () => {
     expect(service.count('launchBatch')).toBe(0);
   });
 
-  it.each([400, 401, 403, 422])(
-    'refused with %i stops the run and is in no doubt',
-    async (status) => {
-      const gate = new LaunchGate({ maxCredits: 2 });
-      const fault = { commits: false, error: refusal(status, 'launchBatch') };
-      const { error, driving } = await failure(faults('launchBatch', fault), { gate });
+  it.each([400, 422])('refused with %i stops the run and is in no doubt', async (status) => {
+    const gate = new LaunchGate({ maxCredits: 2 });
+    const fault = { commits: false, error: refusal(status, 'launchBatch') };
+    const { error, driving } = await failure(faults('launchBatch', fault), { gate });
+    expect(error).toBe(fault.error);
+    expect(driving.latest()).toMatchObject({ stage: 'ready', doubt: false });
+    expect(await driving.mayLaunch(2, 2)).toBe(true);
+  });
+
+  it.each([
+    [401, true],
+    [403, false],
+  ])(
+    'refused with %i stops the run, and is in doubt until its status can be read',
+    async (status, commits) => {
+      const fault = { commits, error: refusal(status, 'launchBatch') };
+      const { error, driving, service } = await failure(faults('launchBatch', fault));
       expect(error).toBe(fault.error);
-      expect(driving.latest()).toMatchObject({ stage: 'ready', doubt: false });
-      expect(await driving.mayLaunch(2, 2)).toBe(true);
+      expect(driving.latest()?.stage).toBe('launching');
+      expect(await driving.mayLaunch(2, 2)).toBe(false);
+      const next = await drive(service, {}, driving.latest());
+      expect(next.state.stage).toBe('exported');
+      expectPaidOnce(service);
     },
   );
+
+  it('refused for the money is in doubt where its status does not show that nothing was launched', async () => {
+    const service = new FakeService();
+    service.launchBatch = async () => {
+      for (const batch of service.batches.values()) batch.status = 'queued';
+      throw refusal(402, 'launchBatch');
+    };
+    const { error, driving } = await failure(service, { batchDeadlineMs: 3_600_000 });
+    expect(error).toMatchObject({ code: 'deadline_exceeded' });
+    expect(driving.latest()?.stage).toBe('launching');
+  });
 
   it('redirected stops the run, and is in doubt', async () => {
     const fault = { commits: true, error: refusal(303, 'launchBatch') };

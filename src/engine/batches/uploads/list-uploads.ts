@@ -7,7 +7,7 @@ import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
 import { parseBatchName, uploadLabel, uuidKey } from '../batch.js';
-import type { SignOfAnother } from '../status-answer.js';
+import { type SignOfAnother, unlaunchedStatuses } from '../status-answer.js';
 import { randomBytes } from 'node:crypto';
 
 /** Time limit for reading the list on behalf of several batches. */
@@ -90,7 +90,9 @@ export async function findOwner(
     if (listed !== undefined) uuids.noteListed(batch.batch_uuid, listed);
     if (isUuid && isNamed) isThis = true;
     else if (isUuid || isNamed) isAnother = true;
-    else if (listed === undefined && isOpenToLaunch(batch)) strangers.push(batch.batch_uuid);
+    else if (listed === undefined && unlaunchedStatuses.has(batch.status)) {
+      strangers.push(batch.batch_uuid);
+    }
   }
   if (isThis) uuids.noteStrangers(strangers);
   if (isThis) return isAnother || uuids.copyOf(sent) === 'beside' ? 'twice' : 'this';
@@ -105,10 +107,6 @@ export async function findOwner(
 function uploadOf(name: string, runId: string): string | undefined {
   const upload = parseBatchName(name.toLowerCase(), runId.toLowerCase());
   return upload && `${uploadLabel(upload)}-${upload.attempt}`;
-}
-
-function isOpenToLaunch({ status }: BatchSummary): boolean {
-  return status === 'parsing_content' || status === 'ready_for_verification';
 }
 
 /** So often the list may lack what was uploaded before it is not read for that any more. */

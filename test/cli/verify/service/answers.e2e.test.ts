@@ -2,6 +2,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../../../src/index.js';
+import type { ServiceOptions } from '../../../../src/service/index.js';
 import { withService } from '../../../service/with-service.js';
 import { chargesOf, expectChargedOnce } from '../../harness/charges.js';
 import { inFolder } from '../../harness/connect-to.js';
@@ -311,6 +312,58 @@ describe('credits that are used up', () => {
       });
     },
   );
+});
+
+describe('a launch that is carried out and answered as if it was not', () => {
+  const answered = (status: number, requests: readonly number[]): ServiceOptions => ({
+    faults: {
+      faults: [{ operation: 'launchBatch', when: 'after', requests, what: { answer: { status } } }],
+    },
+  });
+
+  it.each([401, 403])('is in doubt where the status cannot be read either: %i', async (status) => {
+    const { service } = await withService(answered(status, [1, 2, 3]));
+    let launches = 0;
+    let letPass = (): void => undefined;
+    const all = new Promise<void>((resolve) => (letPass = resolve));
+    const front = await startFront(service, async (request) => {
+      if (!launch.test(request)) return undefined;
+      launches += 1;
+      if (launches === 3) letPass();
+      await all;
+      return undefined;
+    });
+    const stopped = await verify(front, '--concurrency', '3');
+    expect(stopped.code, stopped.stderr).toBe(4);
+    expect(await chargesOf(service)).toHaveLength(addresses);
+    const { credits } = await readSummary();
+    expect(credits.email).toMatchObject({ spent: 0, net: null, in_doubt: addresses });
+    expect(eventsOf(stopped, 'so_far')).toMatchObject([
+      { in_doubt: 3, doubtful_email_credits: addresses },
+    ]);
+    expect((await verify(front)).code).toBe(0);
+    expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
+  });
+
+  it('is in doubt, too, where the rows are streamed', async () => {
+    const { service } = await withService(answered(401, [1]));
+    const toPipe = command.slice(0, command.indexOf('-o'));
+    const stopped = await runInProcess(toPipe, inFolder(folder, service));
+    expect(stopped.code, stopped.stderr).toBe(4);
+    const paid = (await chargesOf(service)).length;
+    expect(eventsOf(stopped, 'paid_in_vain')).toMatchObject([{ email_credits: paid }]);
+  });
+
+  it('counts as paid where its status shows it: 402', async () => {
+    const { service } = await withService(answered(402, [1]));
+    const stopped = await verify(service, '--concurrency', '1');
+    expect(stopped.code, stopped.stderr).toBe(5);
+    expect(await chargesOf(service)).toHaveLength(10);
+    const { credits } = await readSummary();
+    expect(credits.email).toMatchObject({ spent: 10, net: 10, source: 'cost_objects' });
+    expect((await verify(service)).code).toBe(0);
+    expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
+  });
 });
 
 describe('a key that is refused in the middle', () => {

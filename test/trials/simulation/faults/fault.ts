@@ -45,7 +45,14 @@ const specialNetworkFaults = {
   uploadBatch: ['no_uuid', 'uuid_of_another', 'says_error', 'late_commit', 'double_commit'],
   prepareBatch: ['says_error'],
   batchStatus: ['unknown_status', 'lags_behind'],
-  launchBatch: ['says_error', 'says_error_after', 'not_ready', 'no_credits'],
+  launchBatch: [
+    'says_error',
+    'says_error_after',
+    'not_ready',
+    'no_credits',
+    'no_credits_after',
+    'no_key_after',
+  ],
   exportBatch: ['export_of_nothing', 'export_of_strangers'],
 } as const satisfies Partial<Record<Operation, readonly string[]>>;
 

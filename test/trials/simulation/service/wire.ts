@@ -127,6 +127,10 @@ class Exchange {
         return this.#answer({ ...answer, body: `${answer.body.slice(0, -1)},` });
       case 'says_error_after':
         return this.#answer({ status: 200, body: '{"status":"error"}' });
+      case 'no_credits_after':
+        return this.#answer({ status: 402, body: '{"message":"no credits"}' });
+      case 'no_key_after':
+        return this.#answer({ status: 401, body: '{"message":"Unauthorized"}' });
       case 'cut_answer':
         return this.#answer(answer, {}, true);
       default:

@@ -348,6 +348,7 @@ const interruption = new Error('interrupted');
 const stops: ReadonlySet<SluiceErrorCode> = new Set([
   'output_failed',
   'payment_required',
+  'unauthorized',
   'service_unavailable',
   'deadline_exceeded',
   'connection_failed',
