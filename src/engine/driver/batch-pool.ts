@@ -9,7 +9,8 @@ import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/b
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
 import type { Charge } from '../batches/status-answer.js';
 import { type BatchClaim, ClaimRevokedError, heldCredits } from '../batches/claim.js';
-import { UploadRegistry, type KnownAccount, OneAccount } from '../batches/uploads/list-uploads.js';
+import { type KnownAccount, OneAccount } from '../batches/uploads/list-uploads.js';
+import { UploadRegistry } from '../batches/uploads/upload-registry.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import { refusedAtOnce } from './batch-errors.js';
 import { openExport, type DrivePorts, type LaunchPorts } from './batch-requests.js';
@@ -39,6 +40,10 @@ interface PoolPorts extends LaunchPorts {
   /** Called when a batch has stayed in a stage for too long. @returns whether others go on. @default they do not */
   overdue?(batch: Batch): boolean;
   onNotice?: OnNotice | undefined;
+  /** Whether a process of the run has seen a uuid that was another batch's. @default none has */
+  isDistrusted?(): boolean;
+  /** See {@link DrivePorts.noteDistrust}. */
+  noteDistrust?(): Promise<void>;
   /** Called when there may be room for another batch, when nothing is under way, or when the pool has stopped. */
   freed?(): void;
   /** How many batches may still be added. @default any number */
@@ -126,7 +131,7 @@ export class BatchPool {
       isResumable: options.isResumable,
       gate: this.gate,
       refusedSizes: new RefusedSizes(),
-      uuids: new UploadRegistry(),
+      uuids: new UploadRegistry(runId, () => ports.isDistrusted?.() === true),
       account: new OneAccount({
         service,
         known: options.account,
@@ -178,6 +183,11 @@ export class BatchPool {
 
   reserve(uuid: string, name: string): void {
     this.#options.uuids.take(uuid, name);
+  }
+
+  /** See {@link UploadRegistry.copies}. */
+  copies(kept: ReadonlySet<string>): readonly string[] {
+    return this.#options.uuids.copies(kept);
   }
 
   add(batches: Iterable<Batch>): void {

@@ -1,25 +1,14 @@
 import type { CallOptions } from '../../client/client-options.js';
 import { sanitized } from '../../client/redaction.js';
-import { type BatchStatusAnswer, uploadedBatch } from '../../contract/bodies.js';
-import { notice, type Notice } from '../../platform/text/notices.js';
-import { ContractError } from '../../platform/errors/service-errors.js';
-import { mayHaveLaunched, type BatchState } from '../batches/batch-state.js';
-import { type Batch, batchName, uuidKey } from '../batches/batch.js';
+import { uploadedBatch } from '../../contract/bodies.js';
+import { notice } from '../../platform/text/notices.js';
+import type { ContractError } from '../../platform/errors/service-errors.js';
+import type { BatchState } from '../batches/batch-state.js';
+import { type Batch, batchName } from '../batches/batch.js';
 import { checkExport, type ComparedExport, type CollectedExport } from '../batches/export-check.js';
-import {
-  countVerified,
-  findCharge,
-  type Charge,
-  isCostOdd,
-  signOfAnother,
-} from '../batches/status-answer.js';
+import { countVerified, findCharge, type Charge, isCostOdd } from '../batches/status-answer.js';
 import { isOpenToDoubt, type BatchEvent } from '../batches/transitions.js';
-import {
-  findOwner,
-  findUpload,
-  type UploadRegistry,
-  type OneAccount,
-} from '../batches/uploads/list-uploads.js';
+import type { OneAccount } from '../batches/uploads/list-uploads.js';
 import { knownStatuses, type RequestStep } from './batch-errors.js';
 import type { VerificationService } from '../../client/client.js';
 import type { Clock } from '../../platform/waiting/clock.js';
@@ -27,6 +16,7 @@ import type { BatchClaim, BatchProgress } from '../batches/claim.js';
 import type { BatchSettings } from './driver-options.js';
 import type { LaunchGate, RefusedSizes } from './launch-limits.js';
 import type { PollEstimator } from './poll-learning.js';
+import { type OwnerPorts, UploadOwner } from './upload-owner.js';
 import type { ExportOpener } from '../plan/result-join.js';
 
 export interface LaunchPorts {
@@ -36,10 +26,7 @@ export interface LaunchPorts {
   checkBeforeLaunch?(batch: Batch, state: BatchState): Promise<BatchState>;
 }
 
-export interface DrivePorts extends LaunchPorts {
-  readonly service: VerificationService;
-  /** Part of every batch's name: identifies the run. */
-  readonly runId: string;
+export interface DrivePorts extends LaunchPorts, OwnerPorts {
   readonly namePrefix: string;
   readonly settings: BatchSettings;
   readonly pollIntervalMs: number;
@@ -50,7 +37,6 @@ export interface DrivePorts extends LaunchPorts {
   readonly pace?: PollEstimator;
   readonly gate: LaunchGate;
   readonly claim: BatchClaim;
-  readonly uuids: UploadRegistry;
   readonly account: OneAccount;
   /** Sizes that the service has refused for any batch of the run. */
   readonly refusedSizes: RefusedSizes;
@@ -61,8 +47,6 @@ export interface DrivePorts extends LaunchPorts {
   record(progress: BatchProgress): Promise<void> | void;
   /** Reads a whole export. @throws ContractError, TransportError for an incomplete one, which is fetched again */
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
-  /** Called with each answer that cannot be right, or is asked for again. */
-  noteOdd(odd: Notice): void;
   inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /** Called once: when the batch is prepared, or has ended before; not when too large, which says nothing of others. */
   onPrepared?(): void;
@@ -79,6 +63,7 @@ const looksUntold = 2;
 export class BatchRequests {
   readonly #batch: Batch;
   readonly #options: DrivePorts;
+  readonly #owner: UploadOwner;
   charge: Charge | undefined;
   exported: ComparedExport | undefined;
   status: string | undefined;
@@ -86,16 +71,13 @@ export class BatchRequests {
   trouble: unknown;
   /** Whether the service may have seen the latest request. */
   sent: 'no' | 'unknown' = 'no';
-  /** Whether its status has shown its name. */
-  #isNamed = false;
-  /** The uuid in the answer to its upload, where its status was another's: the list settles it. */
-  #doubted: string | undefined;
   /** Addresses that the service says it verified. */
   #counted: number | null = null;
 
   constructor(batch: Batch, options: DrivePorts) {
     this.#batch = batch;
     this.#options = options;
+    this.#owner = new UploadOwner(batch, options);
   }
 
   nameOf({ attempt }: BatchState): string {
@@ -149,63 +131,31 @@ export class BatchRequests {
     this.sent = 'unknown';
     const call = { signal, graceMs, onSent: this.#onSent };
     const event = await sendUpload(this.#batch, name, this.#options, call);
-    const isOfAnother =
-      event.of === 'upload' &&
-      event.status === 'ok' &&
-      event.uuid !== undefined &&
-      !this.#options.uuids.take(event.uuid, name);
-    if (!isOfAnother) return event;
-    this.#noteMixedUp(event.uuid, name);
+    if (event.of !== 'upload' || event.status !== 'ok' || event.uuid === undefined) return event;
+    if (await this.#owner.take({ uuid: event.uuid, name })) return event;
     // The list gives this upload's uuid, by its name.
     return { of: 'upload', status: 'ok', uuid: undefined };
   }
 
   async #find(state: BatchState, signal: AbortSignal): Promise<BatchEvent> {
     const name = this.nameOf(state);
-    const { service, uuids } = this.#options;
-    const uuid = await findUpload(service, name, { signal, uuids });
-    if (uuid !== undefined) {
-      uuids.take(uuid, name);
-      if (this.#doubted !== undefined) this.#settle(this.#doubted, uuid, name);
-      this.#doubted = undefined;
-    } else if ('looks' in state && state.accepted && state.looks === looksUntold) {
+    const uuid = await this.#owner.find(name, signal);
+    const isUntold = 'looks' in state && state.accepted && state.looks === looksUntold;
+    if (uuid === undefined && isUntold) {
       this.#options.noteOdd(notice('upload_unlisted', { batch: name }));
     }
     return { of: 'find', uuid };
   }
 
-  /**
-   * Compares the uuid that the upload's answer gave with the list, right before the launch: for the first batch of a
-   * process (for the first few, where the list is late), and for each once one was another's. Not where its status
-   * shows its name. What that list showed to be somebody else's, or a second copy, is known without another reading.
-   */
+  /** What is to be learned of whose upload the batch has, right before its launch. */
   async compareOwner(
     state: BatchState,
     inTime: <Answer>(request: (signal: AbortSignal) => Promise<Answer>) => Promise<Answer>,
   ): Promise<BatchEvent | undefined> {
-    const { uuids, service, runId } = this.#options;
     if (!isOpenToDoubt(state)) return undefined;
-    const [uuid, name] = [uuidOf(state), this.nameOf(state)];
-    const sent = { uuid, name, runId };
-    const copy = uuids.copyOf(sent);
-    if (copy === 'beside') return { of: 'twice' };
-    if (this.#isNamed) return undefined;
-    const isStranger = uuids.isStranger(uuid);
-    if (!isStranger && uuids.isTrusted && !copy) return undefined;
-    const owner = isStranger
-      ? 'another'
-      : await inTime(async (signal) => findOwner(service, sent, { signal, uuids }));
-    if (owner === 'this' || owner === 'twice') {
-      uuids.noteOwner('this');
-      return owner === 'twice' ? { of: 'twice' } : undefined;
-    }
-    if (owner === 'unknown') {
-      uuids.noteOwner(owner);
-      // From a service that has given another's before, only the name in the list counts, which may be late.
-      return uuids.isDistrusted ? this.#giveBack(uuid, name, 'doubt') : undefined;
-    }
-    this.#noteMixedUp(uuid, name);
-    return this.#giveBack(uuid, name, 'the list');
+    const found = await this.#owner.compare(this.#sent(state), inTime);
+    if (found === 'copied') return { of: 'twice' };
+    return found && this.#lookAgain(found);
   }
 
   async #export(state: BatchState, signal: AbortSignal): Promise<BatchEvent> {
@@ -231,7 +181,8 @@ export class BatchRequests {
     const { service, signal } = this.#options;
     const answer = await service.batchStatus(uuidOf(state), { signal, sent: this.#batch });
     statusIn(answer, 'batchStatus');
-    if (this.#isOfAnother(answer, state)) return { of: 'another' };
+    const doubt = this.#owner.judge(answer, this.#sent(state), state);
+    if (doubt) return this.#lookAgain(doubt);
     this.status = answer.status;
     const name = this.nameOf(state);
     if (!knownStatuses.has(answer.status)) {
@@ -247,49 +198,13 @@ export class BatchRequests {
     return { of: 'status', status: answer.status };
   }
 
-  /**
-   * Compares a status with the batch: should a service answer an upload with the uuid of somebody else's
-   * batch, that must not be launched and paid for.
-   */
-  #isOfAnother(answer: BatchStatusAnswer, state: BatchState): boolean {
-    const { uuids, runId } = this.#options;
-    const [uuid, name] = [uuidOf(state), this.nameOf(state)];
-    const isLaunched = mayHaveLaunched(state) || ('launches' in state && state.launches > 0);
-    const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch, isLaunched });
-    if (!sign) {
-      this.#isNamed = 'name' in answer && answer.name === name;
-      return false;
-    }
-    if (!isOpenToDoubt(state)) {
-      if ('isFound' in state && state.isFound) uuids.noteFalse(sign);
-      if (sign !== 'name' && sign !== 'launched') {
-        this.#options.noteOdd(notice('odd_status', { batch: name, fact: sign }));
-      }
-      return false;
-    }
-    if (!uuids.isMeant(sign)) return false;
-    this.#giveBack(uuid, name, `its status (${sign})`);
-    this.#doubted = uuid;
-    return true;
-  }
-
-  #giveBack(uuid: string, name: string, by: string): BatchEvent {
-    this.#options.uuids.release(uuid, name);
-    this.trouble = new ContractError(
-      `the service answered the upload of ${name} with ${uuid}, which is another batch's by ${by}`,
-      { operation: 'batchStatus' },
-    );
+  #lookAgain(doubt: ContractError): BatchEvent {
+    this.trouble = doubt;
     return { of: 'another' };
   }
 
-  #settle(doubted: string, uuid: string, name: string): void {
-    if (uuidKey(doubted) === uuidKey(uuid)) this.#options.uuids.noteOwner('this');
-    else this.#noteMixedUp(doubted, name);
-  }
-
-  #noteMixedUp(uuid: string, name: string): void {
-    this.#options.uuids.noteOwner('another');
-    this.#options.noteOdd(notice('upload_mixed_up', { batch: name, batch_uuid: uuid }));
+  #sent(state: BatchState): { readonly uuid: string; readonly name: string } {
+    return { uuid: uuidOf(state), name: this.nameOf(state) };
   }
 
   readonly #onSent = (sent: 'no' | 'unknown'): void => {

@@ -11,7 +11,8 @@ import type { DrivePorts } from '../../../src/engine/driver/batch-requests.js';
 import type { CollectedExport } from '../../../src/engine/batches/export-check.js';
 import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
-import { OneAccount, UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
+import { OneAccount } from '../../../src/engine/batches/uploads/list-uploads.js';
+import { UploadRegistry } from '../../../src/engine/batches/uploads/upload-registry.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
@@ -50,7 +51,7 @@ export class Driving {
     this.#changed = changes;
     this.#write = changes.record ?? ((progress) => void this.recorded.push(progress));
     const claim = this.claims.claim(makeBatch(), planned, this.#write);
-    const uuids = new UploadRegistry();
+    const uuids = new UploadRegistry('run');
     // Another batch was launched before.
     uuids.noteOwner('this');
     this.options = {
