@@ -207,6 +207,9 @@ export type BudgetEntry = z.infer<typeof budgetEntry>;
 
 const approvedEntry = z.object({ entry: z.literal('approved') });
 
+/** The service has answered an upload with another batch's uuid: each is compared with its list from then on. */
+const distrustedEntry = z.object({ entry: z.literal('distrusted') });
+
 /** The balance before the first launch; `null` where the service does not give it. */
 const balanceEntry = z.object({
   entry: z.literal('balance'),
@@ -294,6 +297,7 @@ export const journalEntry = z.discriminatedUnion('entry', [
   resumedEntry,
   budgetEntry,
   approvedEntry,
+  distrustedEntry,
   batchEntry,
   partEntry,
   finishedEntry,

@@ -35,6 +35,8 @@ export interface RunState extends JournaledBatches {
   readonly budget: BudgetEntry | undefined;
   /** Whether a person has agreed to the launch of the prepared batches. */
   readonly isApproved: boolean;
+  /** Whether the service has answered an upload with another batch's uuid. */
+  readonly isDistrusted: boolean;
   /** Times of the stages of batches and parts, by label. */
   readonly times: ReadonlyMap<string, BatchTimes>;
   /** The output is complete. */
@@ -64,6 +66,7 @@ export const emptyRunState: RunState = {
   stopped: undefined,
   budget: undefined,
   isApproved: false,
+  isDistrusted: false,
   batches: new Map(),
   times: new Map(),
   finished: undefined,
@@ -75,14 +78,14 @@ export const emptyRunState: RunState = {
 
 /** The state of a run that replaces another. */
 function stateOfNextRun(state: RunState, retries = false): RunState {
-  const { run, plan, batches, kept, generation } = state;
+  const { run, plan, batches, kept, generation, isDistrusted } = state;
   // The results of a complete output are no longer needed.
   const isOver = state.finished !== undefined && !retries;
   const earlier = isOver ? [] : [...state.earlier];
   if (run && plan && batches.size > 0 && !isOver) {
     earlier.push({ generation, run, plan, batches });
   }
-  return { ...emptyRunState, kept, earlier, generation: generation + 1 };
+  return { ...emptyRunState, kept, isDistrusted, earlier, generation: generation + 1 };
 }
 
 /**
@@ -181,6 +184,9 @@ export class JournalReplay {
         return;
       case 'approved':
         this.#set({ isApproved: true });
+        return;
+      case 'distrusted':
+        this.#set({ isDistrusted: true });
         return;
       case 'finished':
         this.#set({ finished: entry });

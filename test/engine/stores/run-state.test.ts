@@ -115,13 +115,15 @@ describe('a run that takes the place of another', () => {
   const next = { ...run, id: 'fedcba9876543210' };
   const exported = entryOf({ stage: 'exported', ...elected });
 
-  it('knows nothing but what the other had sent, and the input on disk', () => {
-    const entries = [run, { entry: 'kept', file: 'input.2' }, plan, { entry: 'carry' }, exported];
+  it('knows nothing but what the other had sent, the input on disk, and whether the service gives wrong uuids', () => {
+    const notes = [{ entry: 'carry' }, { entry: 'distrusted' }];
+    const entries = [run, { entry: 'kept', file: 'input.2' }, plan, ...notes, exported];
     const state = replayJournal([...entries, next], 'journal');
     expect(state).toMatchObject({
       run: next,
       plan: undefined,
       isCarried: false,
+      isDistrusted: true,
       kept: { file: 'input.2' },
       generation: 2,
     });

@@ -72,6 +72,8 @@ export class RunDriver {
         freed: () => this.#shared.notify(),
         claimable: () => this.#shared.claimable,
         onNotice: (given) => run.onProgress?.(noticed(given)),
+        isDistrusted: () => store.state.isDistrusted,
+        noteDistrust: async () => store.record({ entry: 'distrusted' }),
       },
     );
     this.#shared = new WorkerLoop({

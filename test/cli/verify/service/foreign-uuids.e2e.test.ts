@@ -140,36 +140,49 @@ it.each([
   },
 );
 
-it('launches nothing that a late list does not show, once an uuid was another batch', async () => {
-  const there = await withStranger();
-  const second = await there.wire.upload(['third@else.test'], { name: 'of somebody else, too' });
-  await there.wire.prepare(second);
-  const wrong = [there.stranger, second];
-  const hidden = new Set([second]);
-  let uploaded = 0;
-  let lists = 0;
-  const front = await startFront(there.service, (request) => {
-    if (isUpload.test(request)) {
-      const change = (body: unknown): unknown => {
-        const answer = body as { readonly batch_uuid: string };
-        uploaded += 1;
-        if (uploaded === 2) hidden.add(answer.batch_uuid);
-        return { ...answer, batch_uuid: wrong[uploaded - 1] ?? answer.batch_uuid };
-      };
-      return { change };
-    }
-    if (request === 'GET /v1/batch') {
-      if (uploaded > 1) lists += 1;
-      const isShown = (batch: Fields): boolean =>
-        lists > 3 || !hidden.has(String(batch['batch_uuid']));
-      return { change: (body) => (body as Fields[]).filter(isShown) };
-    }
-    return isStatus.test(request) ? leaves() : undefined;
-  });
-  const ended = await verify(front, '--concurrency', '1');
-  await expectOwnBatchesPaid(there, ended);
-  expect(await there.wire.status(second)).toBe('ready_for_verification');
-});
+it.each([
+  { processes: 1, late: 3 },
+  // The second one reads the list first.
+  { processes: 2, late: 5 },
+])(
+  'launches nothing that a late list does not show, once an uuid was another batch: $processes',
+  async ({ processes, late }) => {
+    const there = await withStranger();
+    const second = await there.wire.upload(['third@else.test'], { name: 'of somebody else, too' });
+    await there.wire.prepare(second);
+    const wrong = [there.stranger, second];
+    const hidden = new Set([second]);
+    let uploaded = 0;
+    let lists = 0;
+    let isRefused = processes === 1;
+    const front = await startFront(there.service, (request) => {
+      if (isUpload.test(request)) {
+        const change = (body: unknown): unknown => {
+          const answer = body as { readonly batch_uuid: string };
+          uploaded += 1;
+          if (uploaded === 2) hidden.add(answer.batch_uuid);
+          return { ...answer, batch_uuid: wrong[uploaded - 1] ?? answer.batch_uuid };
+        };
+        return { change };
+      }
+      if (request === 'GET /v1/batch') {
+        if (uploaded > 1) lists += 1;
+        const isShown = (batch: Fields): boolean =>
+          lists > late || !hidden.has(String(batch['batch_uuid']));
+        return { change: (body) => (body as Fields[]).filter(isShown) };
+      }
+      if (!isRefused && request === `PATCH /v1/batch/${second}`) {
+        isRefused = true;
+        return { status: 401, body: {} };
+      }
+      return isStatus.test(request) ? leaves() : undefined;
+    });
+    if (processes === 2) expect((await verify(front, '--concurrency', '1')).code).toBe(4);
+    const ended = await verify(front, '--concurrency', '1');
+    await expectOwnBatchesPaid(there, ended);
+    expect(await there.wire.status(second)).toBe('ready_for_verification');
+  },
+);
 
 it('reads a list that is late for the first few batches only', async () => {
   const { service } = await withService();
@@ -234,6 +247,31 @@ it('deletes the second copy of an upload that the list shows while it is read fo
   expect(left.toSorted()).toEqual(uploads.toSorted());
   // Once for the first of them, and at the end to delete the copy and to see that it is gone: two pages each.
   expect(front.requests.filter((request) => request === 'GET /v1/batch')).toHaveLength(6);
+});
+
+it('deletes the second copy of a launched upload that the list shows while it is read for another', async () => {
+  const { service, wire } = await withService();
+  const uploads: string[] = [];
+  let copy = '';
+  const change = (body: unknown): unknown => {
+    uploads.push((body as { readonly batch_uuid: string }).batch_uuid);
+    return body;
+  };
+  const front = await startFront(service, async (request) => {
+    if (isUpload.test(request)) return { change };
+    if (request === 'GET /v1/batch' && uploads.length === 1) return { change: () => [] };
+    if (request === 'GET /v1/batch' && copy === '') {
+      const there = await openClient(service).listBatches();
+      const first = there.find((batch) => batch.batch_uuid === uploads[0]);
+      copy = await wire.upload(['good0@sluice.test'], { name: first?.name ?? '' });
+    }
+    return isStatus.test(request) ? leaves() : undefined;
+  });
+  const ended = await verify(front, '--concurrency', '1');
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(copy).not.toBe('');
+  const left = (await wire.get('/v1/batch')).list.map((batch) => batch.batch_uuid);
+  expect(left.toSorted()).toEqual(uploads.toSorted());
 });
 
 it('believes the list where statuses name every batch otherwise, and asks it no more for that', async () => {
