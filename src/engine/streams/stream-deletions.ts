@@ -149,8 +149,7 @@ export class StreamUploads {
   /** Deletes what is useless, and reports the rest. */
   async delete(signal: AbortSignal, deadlineMs: number): Promise<void> {
     const { client, clock = systemClock } = this.#options;
-    const which = { isGivenUp: true, hasSurplus: false };
-    const options = { ...which, signal, clock, deadlineMs };
+    const options = { isGivenUp: true, signal, clock, deadlineMs };
     this.#report(await deleteOrphans(client, this.#runId, this.#left, options));
   }
 

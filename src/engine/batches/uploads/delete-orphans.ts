@@ -48,7 +48,7 @@ export function mayHaveOrphans(
  * for their size or failed before their launch, and, when the run is abandoned, those never launched.
  * Launched ones stay, whoever launched them.
  *
- * @param batches the batches that may have orphans; with `hasSurplus` all of the run
+ * @param batches the batches that may have orphans; with `surplus` all of the run
  * @returns those that may still be there
  */
 export async function deleteOrphans(
@@ -57,8 +57,8 @@ export async function deleteOrphans(
   batches: readonly LeftBatch[],
   options: {
     readonly isGivenUp: boolean;
-    /** Whether uploads of other processes are known to exist. */
-    readonly hasSurplus: boolean;
+    /** Names of uploads beside those of the batches, as far as known; absent where there are none. */
+    readonly surplus?: readonly string[] | undefined;
     /** Whether batches that failed before their launch stay. */
     readonly keepsFailed?: boolean;
     /** Whether uploads were cut off just now: they may be listed later. */
@@ -67,10 +67,10 @@ export async function deleteOrphans(
     readonly deleted?: ReadonlySet<string>;
   } & ListOptions,
 ): Promise<LeftUploads> {
-  const { isGivenUp, hasSurplus, keepsFailed = false, isCutOff = false } = options;
+  const { isGivenUp, surplus, keepsFailed = false, isCutOff = false } = options;
   const { deleted = new Set() } = options;
   const suspects = batches.filter(({ state }) => mayHaveOrphans(state, isGivenUp, keepsFailed));
-  if (!hasSurplus && suspects.length + deleted.size === 0) return { left: [], unconfirmed: [] };
+  if (!surplus && suspects.length + deleted.size === 0) return { left: [], unconfirmed: [] };
   /** By label: the upload that stays. */
   const kept = new Map(
     batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp, keepsFailed)]),
@@ -82,14 +82,14 @@ export async function deleteOrphans(
     const label = uploadLabel(upload);
     listed.add(label).add(name);
     if (deleted.has(uuidKey(batch_uuid))) return true;
-    return kept.has(label) ? kept.get(label) !== uuidKey(batch_uuid) : hasSurplus;
+    return kept.has(label) ? kept.get(label) !== uuidKey(batch_uuid) : surplus !== undefined;
   };
   const isDeleted = (uuid: string): boolean => deleted.has(uuidKey(uuid));
   // A list that is read for what is deleted alone is not worth a long wait.
-  const timeoutMs = hasSurplus || suspects.length > 0 ? undefined : longestCheckMs;
+  const timeoutMs = surplus || suspects.length > 0 ? undefined : longestCheckMs;
   const read = { ...options, timeoutMs };
   const lost = suspects.flatMap(({ unconfirmed = [] }) => unconfirmed);
-  const unread = [...namesOf(suspects, runId), ...lost];
+  const unread = [...new Set([...namesOf(suspects, runId), ...lost, ...(surplus ?? [])])];
   const left = await deleteUnwanted(service, isUnwanted, read, unread, isDeleted);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
@@ -133,7 +133,7 @@ export async function deleteCutOff(
     await orAborted(idle(), signal);
     const found = suspects();
     const isCutOff = found.some(({ state }) => state.stage === 'uploading');
-    const which = { isGivenUp: true, hasSurplus: false, isCutOff: true };
+    const which = { isGivenUp: true, isCutOff: true };
     const options = { ...which, signal, clock, deadlineMs: ms };
     for (let pauseMs = 50; ; pauseMs *= 2) {
       isWorthAnotherTry = isCutOff && pauseMs < 400;

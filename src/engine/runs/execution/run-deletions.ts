@@ -93,12 +93,15 @@ export class RunDeletions {
     this.#left.push(...left);
   }
 
-  /** @param hasSurplus whether uploads of other processes are there. @default what the list showed */
-  async #deleteOrphans(isGivenUp: boolean, hasSurplus?: boolean): Promise<LeftUploads> {
-    const { client, reconciliation, run } = this.#options;
+  async #deleteOrphans(isGivenUp: boolean, isReplaced = false): Promise<LeftUploads> {
+    const { client, reconciliation, run, store } = this.#options;
+    const kept = this.#log.uuids();
+    const surplus = [...reconciliation.surplus(kept), ...this.#drive.copies(kept)];
+    // What the list has shown to other processes is not known here.
+    const mayHaveMore = isReplaced || store.others.mayWork;
     return deleteOrphans(client, reconciliation.runId, this.#log.batches(), {
       isGivenUp,
-      hasSurplus: hasSurplus ?? reconciliation.hasSurplus(this.#log.uuids()),
+      surplus: mayHaveMore || surplus.length > 0 ? surplus : undefined,
       ...this.#patience,
       keepsFailed: !isGivenUp && run.deleteBatches !== true,
       deleted: this.#deleted,

@@ -236,11 +236,12 @@ export class Reconciliation {
     return batchName(this.namePrefix, { runId: this.runId, batch, attempt });
   }
 
-  /** Whether there are uploads that the run does not continue with and may delete. */
-  hasSurplus(kept: ReadonlySet<string>): boolean {
+  /** Names of the uploads that the run does not continue with and may delete. */
+  surplus(kept: ReadonlySet<string>): readonly string[] {
     return this.uploads
       .all()
-      .some(({ uuid, status }) => !isLaunched(status) && !kept.has(uuidKey(uuid)));
+      .filter(({ uuid, status }) => !isLaunched(status) && !kept.has(uuidKey(uuid)))
+      .map(({ name }) => name);
   }
 
   /**

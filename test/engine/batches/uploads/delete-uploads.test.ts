@@ -116,7 +116,7 @@ it('names a lost upload as left where the list cannot be read, and else as one t
     },
   });
   const client = new Client(service);
-  const options = { isGivenUp: false, hasSurplus: false, signal, clock: systemClock };
+  const options = { isGivenUp: false, signal, clock: systemClock };
   const look = async () => deleteOrphans(client, 'run', left, { ...options, deadlineMs: 10_000 });
   expect(await look()).toEqual({ left: ['second', 'first'], unconfirmed: [] });
   expect(await look()).toEqual({ left: [], unconfirmed: ['first'] });

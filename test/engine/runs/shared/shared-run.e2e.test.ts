@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { batchLabel } from '../../../../src/engine/batches/batch.js';
 import type { Client } from '../../../../src/client/client.js';
+import { uploadedBatch } from '../../../../src/contract/bodies.js';
 import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
 import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import type { Sink } from '../../../../src/lists/rows/sink.js';
@@ -29,7 +30,7 @@ import {
   expectPaidOnce,
 } from '../../../service/with-service.js';
 import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
-import { eventually, openClient } from '../../../client/test-client.js';
+import { createFile, eventually, openClient, uploadFields } from '../../../client/test-client.js';
 import { memoryStore, openMemoryStore } from '../../../trials/simulation/memory/memory-store.js';
 
 const addresses = 40;
@@ -1067,6 +1068,22 @@ describe('run() with a store that many processes share', () => {
     await Promise.all([1, 2, 3].map(async () => work({ deleteBatches: true })));
     await expectPaidOnce(service, addresses);
     expect(await clientOf().listBatches()).toEqual([]);
+  });
+
+  it('deletes the second copy of an upload that only another of its processes may have seen', async () => {
+    await serve();
+    let copy: string | undefined;
+    const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, async (request) => {
+      if (copy !== undefined || !request.endsWith('/export')) return undefined;
+      const [first] = await clientOf().listBatches();
+      const upload = { ...uploadFields, name: first?.name ?? '', file: createFile(10) };
+      copy = uploadedBatch.parse(await clientOf().uploadBatch(upload)).batch_uuid;
+      return undefined;
+    });
+    await work({ client: openClient({ baseUrl, apiKey: 'a-key' }) });
+    const left = (await clientOf().listBatches()).map((batch) => batch.batch_uuid);
+    expect(left).toHaveLength(addresses / 5);
+    expect(left).not.toContain(copy);
   });
 
   it('refuses what it cannot do, before anything is begun', async () => {
