@@ -115,7 +115,7 @@ export interface SampledRow {
 interface RowCut {
   /** The complete rows; the only row, if none is. */
   readonly rows: readonly SampledRow[];
-  /** Whether a row cannot be cut: something follows a closing quote, or a quote is inside a cell. */
+  /** Whether something follows a closing quote, or a quote is inside a cell: the quotes may be of another kind. */
   readonly isBroken: boolean;
   readonly isFirstQuoted: boolean;
 }
