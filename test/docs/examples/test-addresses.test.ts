@@ -30,14 +30,6 @@ async function verdictsOf(numbers: readonly string[]): Promise<readonly string[]
   return verdicts;
 }
 
-it('the numbers of docs/in-code.md have the verdicts that it says', async () => {
-  const { text } = new Page('docs/in-code.md');
-  const printed = [...text.matchAll(/`(\+999\d+)` is (\w+)/g)];
-  expect(printed).toHaveLength(2);
-  const verdicts = await verdictsOf(printed.map(([, number]) => String(number)));
-  expect(verdicts).toEqual(printed.map(([, , verdict]) => verdict));
-});
-
 it('the numbers of docs/local-service.md have the verdicts that it says', async () => {
   const section = new Page('docs/local-service.md').section('## Test addresses');
   const shown = tableRows(section).flatMap(([number = '', verdict]) => {
