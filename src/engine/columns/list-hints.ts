@@ -164,7 +164,8 @@ class OptOutTallies {
     const of = (which: readonly VerificationType[]): RowTally =>
       new RowTally(header, (title) => optOutOf(title, which));
     this.#byType = types.map((type) => ({ type, tally: of([type]) }));
-    this.ofAll = of(types);
+    const [only, another] = this.#byType;
+    this.ofAll = only && !another ? only.tally : of(types);
   }
 
   get hasColumns(): boolean {
@@ -181,6 +182,7 @@ class OptOutTallies {
   /** @param isToBeSent whether the row has an address of a type that would be sent */
   add(cellAt: (column: number) => CellText, isToBeSent: (type: VerificationType) => boolean): void {
     for (const { type, tally } of this.#byType) tally.add(cellAt, () => isToBeSent(type));
+    if (this.#byType.length === 1) return;
     this.ofAll.add(cellAt, () => this.#byType.some(({ type }) => isToBeSent(type)));
   }
 
@@ -210,6 +212,9 @@ class RowTally {
     readonly column: string;
     readonly at: number;
     readonly says: (cell: string) => boolean;
+    /** The latest cell, and what it says: the next is often the same. */
+    cell: CellText;
+    isSaid: boolean;
     rows: number;
   }[];
   rows = 0;
@@ -222,7 +227,7 @@ class RowTally {
   ) {
     this.#columns = header.flatMap((column, at) => {
       const says = testOf(column);
-      return says ? [{ column, at, says, rows: 0 }] : [];
+      return says ? [{ column, at, says, cell: '', isSaid: says(''), rows: 0 }] : [];
     });
   }
 
@@ -239,7 +244,11 @@ class RowTally {
     let isAny = false;
     for (const column of this.#columns) {
       const cell = cellAt(column.at);
-      if (typeof cell !== 'string' || !column.says(trimCell(cell))) continue;
+      if (cell !== column.cell) {
+        column.cell = cell;
+        column.isSaid = typeof cell === 'string' && column.says(trimCell(cell));
+      }
+      if (!column.isSaid) continue;
       column.rows += 1;
       isAny = true;
     }
