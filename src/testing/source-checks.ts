@@ -1,6 +1,6 @@
 import { expectEqual, expectFailure, type Check } from './check.js';
 import type { CellText, RowChunk } from '../lists/rows/chunks/row-chunk.js';
-import type { Source, SourceReading } from '../lists/rows/source.js';
+import { closeReading, type Source, type SourceReading } from '../lists/rows/source.js';
 
 export interface SourceUnderTest {
   /** Makes a new source with the rows below each time. */
@@ -60,7 +60,7 @@ function openingChecks(given: SourceUnderTest): readonly Check[] {
         });
         expectEqual(reading.header, header, 'the header');
         expectEqual(asked.at(-1), header, 'the header that was asked about');
-        await stop(reading);
+        await closeReading(reading);
       },
     },
   ];
@@ -160,7 +160,7 @@ function endingChecks(given: SourceUnderTest): readonly Check[] {
     {
       name: 'can be left before its first row, and in the middle',
       async run() {
-        await stop(await open(await given.create(), all));
+        await closeReading(await open(await given.create(), all));
         const reading = await open(await readable(given), all);
         for await (const chunk of reading.chunks) {
           expectEqual(chunk.length > 0, true, 'a chunk that has rows');
@@ -242,8 +242,4 @@ function expectSameRaw(
 
 function decode(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8', start, end);
-}
-
-async function stop(reading: SourceReading): Promise<void> {
-  await reading.chunks[Symbol.asyncIterator]().return?.();
 }

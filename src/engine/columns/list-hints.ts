@@ -1,6 +1,6 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { closableChunks, type CellText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import { changedChunks, type CellText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { withMembers } from '../../lists/rows/guarded-ends.js';
 import type { SourceReading } from '../../lists/rows/source.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
@@ -71,8 +71,8 @@ export function withListHints(
   const { countryOfAll, isSuppressed } = options;
   const { optOuts, foreign, unread } = talliesOf(reading.header, options);
   const ofCountries = [foreign, unread].filter((tally) => tally !== undefined);
-  const chunks = reading.chunks[Symbol.asyncIterator]();
   let seen = 0;
+  let isReported = false;
   const undecided = reading.header.flatMap((title, at) =>
     countryOfAll && mayBeCountry(title) ? [{ title, at, cells: [] as string[] }] : [],
   );
@@ -116,24 +116,22 @@ export function withListHints(
     const { rows = 0 } = unread?.columns.find(({ column }) => column === other.column) ?? {};
     onNotice(notice('other_countries', { ...other, ...of, unread: rows }));
   };
-  const all = async function* (): AsyncGenerator<RowChunk> {
-    let isReported = false;
-    for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) {
-      look(step.value);
-      if (seen >= firstRows && !isReported) {
-        reportCountries();
-        isReported = true;
-      }
-      yield step.value;
+  const lookAndPass = (chunk: RowChunk): RowChunk => {
+    look(chunk);
+    if (seen >= firstRows && !isReported) {
+      reportCountries();
+      isReported = true;
     }
+    return chunk;
+  };
+  const report = (): void => {
     if (!isReported) reportCountries();
     for (const found of optOuts.found) {
       onNotice(notice('opted_out', { ...found, of_query: options.isOfQuery }));
     }
   };
-  return withMembers(reading, {
-    chunks: closableChunks(all(), async () => void (await chunks.return?.())),
-  });
+  const chunks = reading.chunks[Symbol.asyncIterator]();
+  return withMembers(reading, { chunks: changedChunks(chunks, lookAndPass, report) });
 }
 
 /**

@@ -2,7 +2,7 @@ import { OutputError, InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { checkValue, isObject } from '../../platform/check-options.js';
 import { withMethods } from '../../platform/option-kinds.js';
-import { closableChunks, type RowChunk, invalidText, type CellText } from './chunks/row-chunk.js';
+import { changedChunks, type RowChunk, invalidText, type CellText } from './chunks/row-chunk.js';
 import type { Sink, SinkWriting } from './sink.js';
 import type { Source, SourceReading } from './source.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
@@ -86,13 +86,8 @@ function guardedReading<Chunk extends RowChunk>(
   refuse: Refuse,
 ): SourceReading<Chunk> {
   const chunks = refusing(reading.chunks[Symbol.asyncIterator](), refuse);
-  const checked = async function* (): AsyncGenerator<Chunk> {
-    for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) {
-      yield checkChunk(step.value, name);
-    }
-  };
   return withMembers(refusing(reading, refuse), {
-    chunks: closableChunks(checked(), async () => void (await chunks.return?.())),
+    chunks: changedChunks(chunks, (chunk) => checkChunk(chunk, name)),
   });
 }
 

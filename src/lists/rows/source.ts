@@ -111,6 +111,10 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
   kept?(path: string): Source<Chunk>;
 }
 
+export async function closeReading(reading: SourceReading): Promise<void> {
+  await reading.chunks[Symbol.asyncIterator]().return?.();
+}
+
 /** The digest of a reading's content, known once its last row was read. */
 export function digestAtEnd(digest: string | undefined): string {
   if (digest !== undefined) return digest;

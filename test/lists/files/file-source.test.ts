@@ -6,8 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, InputError } from '../../../src/platform/errors/errors.js';
 import { CsvReading } from '../../../src/lists/csv/csv-reading.js';
 import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
-import type { OpenSourceOptions, Source, SourceReading } from '../../../src/lists/rows/source.js';
-import { closeReading } from '../../../src/engine/runs/planning/open-list.js';
+import {
+  closeReading,
+  type OpenSourceOptions,
+  type Source,
+  type SourceReading,
+} from '../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 import { textsOf } from '../rows/read-rows.js';
 

@@ -7,13 +7,13 @@ import type {
   Sink,
   SinkWriting,
 } from '../../../lists/rows/sink.js';
-import type { Source, SourceReading } from '../../../lists/rows/source.js';
+import { closeReading, type Source, type SourceReading } from '../../../lists/rows/source.js';
 import { pending } from '../../plan/address-book.js';
 import type { Plan } from '../../plan/plan.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
 import { optOutColumns } from '../../summary/reachable-rows.js';
-import { closeReading, wantedPositions } from '../planning/open-list.js';
+import { wantedPositions } from '../planning/open-list.js';
 import { unsplitRows } from '../planning/split-cells.js';
 import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
 import type { OnNotice } from '../../../platform/text/notices.js';

@@ -2,7 +2,12 @@ import type { Batch } from '../../batches/batch.js';
 import { emailLine } from '../../addresses/email.js';
 import { anyCountry } from '../../addresses/phone/phone-country.js';
 import type { RowValidator, Sink, AddedColumn, OutputCell } from '../../../lists/rows/sink.js';
-import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
+import {
+  closeReading,
+  type FoundHeader,
+  type Source,
+  type SourceReading,
+} from '../../../lists/rows/source.js';
 import {
   type ColumnLayout,
   type ColumnOptions,
@@ -151,10 +156,6 @@ export function wantedPositions(layout: ColumnLayout): readonly number[] {
     if (position !== undefined) positions.add(position);
   }
   return [...positions];
-}
-
-export async function closeReading(reading: SourceReading): Promise<void> {
-  await reading.chunks[Symbol.asyncIterator]().return?.();
 }
 
 function sampleOutcomes(type: VerificationType): readonly Outcome[] {

@@ -1,6 +1,6 @@
 import type { VerificationType } from '../../../contract/enums.js';
 import {
-  closableChunks,
+  changedChunks,
   invalidText,
   type CellFormat,
   type CellText,
@@ -53,12 +53,8 @@ async function openSplit(
     ],
   });
   const { columns } = layOutColumns(reading.header, options);
-  const rows = reading.chunks[Symbol.asyncIterator]();
-  const all = async function* (): AsyncGenerator<RowChunk> {
-    const found = { rows: 0, more: 0, bare: 0, types: new Set<VerificationType>() };
-    for (let step = await rows.next(); step.done !== true; step = await rows.next()) {
-      yield splitChunk(step.value, columns, found) ?? step.value;
-    }
+  const found = { rows: 0, more: 0, bare: 0, types: new Set<VerificationType>() };
+  const reportSplit = (): void => {
     const { types, ...counts } = found;
     if (types.size === 0) return;
     const [type = null, ...others] = types;
@@ -75,7 +71,11 @@ async function openSplit(
         : kind,
     ),
     storedForm: undefined,
-    chunks: closableChunks(all(), async () => void (await rows.return?.())),
+    chunks: changedChunks<RowChunk, RowChunk>(
+      reading.chunks[Symbol.asyncIterator](),
+      (chunk) => splitChunk(chunk, columns, found) ?? chunk,
+      reportSplit,
+    ),
   });
 }
 

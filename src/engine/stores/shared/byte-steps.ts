@@ -8,6 +8,8 @@ import {
   type WholeCopy,
 } from './store-protocol.js';
 
+const usualBlockBytes = 2 ** 20;
+
 export class CopySteps {
   readonly #run: RunCalls;
   readonly #calls: StoreCalls;
@@ -39,7 +41,23 @@ export class CopySteps {
   }
 }
 
-const usualBlockBytes = 2 ** 20;
+/** The same bytes in blocks of one size; the last may be shorter. */
+export async function* blocksOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let waiting: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of bytes) {
+    waiting.push(piece);
+    size += piece.length;
+    if (size < usualBlockBytes) continue;
+    let whole = Buffer.concat(waiting);
+    for (; whole.length >= usualBlockBytes; whole = whole.subarray(usualBlockBytes)) {
+      yield whole.subarray(0, usualBlockBytes);
+    }
+    waiting = [whole];
+    size = whole.length;
+  }
+  if (size > 0) yield Buffer.concat(waiting);
+}
 
 /** One process's steps for results: those of batches, and those of a history that the plan uses. */
 export class ResultSteps {

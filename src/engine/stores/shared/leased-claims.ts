@@ -8,7 +8,8 @@ import { type BatchProgress, heldCredits } from '../../batches/claim.js';
 import { batchEntryOf } from '../journal-entries.js';
 import { encodeResults } from '../result-store.js';
 import { entryOf, type RunState } from '../run-state.js';
-import type { OutputClaim, RunClaim } from '../run-store.js';
+import type { CopyClaim, OutputClaim, RunClaim } from '../run-store.js';
+import { blocksOf } from './byte-steps.js';
 import type { Lease, Leases } from './leases.js';
 import type { BatchRecord, ReopenedBatch } from './store-protocol.js';
 
@@ -42,7 +43,7 @@ export class LeasedClaims {
   ofBatch(batch: Batch, held: Lease, state: RunState): RunClaim {
     const { steps, clock, ask, nextCall } = this.#options;
     const { token, revoked } = held;
-    const send = this.underLease(held);
+    const send = this.#underLease(held);
     return {
       batch,
       entry: entryOf(state, batch),
@@ -71,7 +72,7 @@ export class LeasedClaims {
   ofOutput(held: Lease): OutputClaim {
     const { steps, nextCall } = this.#options;
     const { token, revoked } = held;
-    const send = this.underLease(held);
+    const send = this.#underLease(held);
     return {
       revoked: revoked.signal,
       confirm: async () => send(async () => steps.confirm(token)),
@@ -85,8 +86,26 @@ export class LeasedClaims {
     };
   }
 
+  ofCopy(held: Lease): CopyClaim {
+    const { copy } = this.#options.steps;
+    const { token, revoked } = held;
+    const send = this.#underLease(held);
+    return {
+      revoked: revoked.signal,
+      async write(bytes, of) {
+        let parts = 0;
+        for await (const block of blocksOf(bytes)) {
+          const part = parts;
+          await send(async () => copy.keep(token, part, block));
+          parts += 1;
+        }
+        await send(async () => copy.end(token, { parts, of }));
+      },
+    };
+  }
+
   /** Runs the steps of a claim in order: a repeated call comes before the next. */
-  underLease(held: Lease): (step: () => Promise<boolean>) => Promise<void> {
+  #underLease(held: Lease): (step: () => Promise<boolean>) => Promise<void> {
     const { signal } = held.revoked;
     const calls = new InTurn();
     return async (step) =>

@@ -11,7 +11,6 @@ import { orAborted, InTurn, Notifier } from '../../../platform/waiting/promises.
 import { decodeResults } from '../result-store.js';
 import { Heartbeat, Leases, type Lease, LeasedRate } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
-import { LeasedCopy } from './source-copy.js';
 import { JournalReplay, replayJournal, type RunState, spentBefore } from '../run-state.js';
 import type { PlanEntry, RunEntry, StoppedEntry } from '../journal-entries.js';
 import type {
@@ -114,13 +113,17 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
       },
       onEnded: () => this.#heartbeat.lookNow(),
     });
-    this.copy = new LeasedCopy({
-      steps,
+    this.copy = {
       limitBytes: copyLimitBytes,
-      claim: async () => this.#claimStep(copyStep, async () => steps.claimCopy(this.#seq)),
-      ask: async (step) => this.#do(step),
-      under: (held) => this.#claims.underLease(held),
-    });
+      claim: async () => {
+        const held = await this.#claimStep(copyStep, async () => steps.claimCopy(this.#seq));
+        return held && this.#claims.ofCopy(held);
+      },
+      read: async () => {
+        const copy = await this.#do(async () => steps.copy.whole());
+        return copy && { of: copy.of, bytes: this.#copied(copy.parts) };
+      },
+    };
   }
 
   static async open(steps: SharedSteps, options: LeasedStoreOptions): Promise<LeasedRunStore> {
@@ -257,6 +260,19 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
       `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; ${adviceOnDamage}`,
       { code: 'state_damaged' },
     );
+  }
+
+  async *#copied(parts: number): AsyncGenerator<Uint8Array> {
+    for (let part = 0; part < parts; part += 1) {
+      const bytes = await this.#do(async () => this.#steps.copy.part(part));
+      if (bytes) yield bytes;
+      else {
+        throw new StateError(
+          `the copy of the input in ${this.#steps.name} is damaged or was dropped; run again, under another name if that does not help`,
+          { code: 'state_damaged' },
+        );
+      }
+    }
   }
 
   async keepRecalled(bytes: Uint8Array): Promise<void> {

@@ -109,6 +109,21 @@ export function closableChunks<Chunk extends RowChunk>(
   };
 }
 
+/** The chunks of another reading, each changed as it passes. @param atEnd called after the last one */
+export function changedChunks<From extends RowChunk, To extends RowChunk>(
+  chunks: AsyncIterator<From, unknown>,
+  change: (chunk: From) => To,
+  atEnd?: () => void,
+): AsyncIterableIterator<To> {
+  const all = async function* (): AsyncGenerator<To> {
+    for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) {
+      yield change(step.value);
+    }
+    atEnd?.();
+  };
+  return closableChunks(all(), async () => void (await chunks.return?.()));
+}
+
 /** Enough rows for a chunk; more would only wait. */
 const mostRows = 512;
 

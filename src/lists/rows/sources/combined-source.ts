@@ -13,7 +13,13 @@ import {
 import { comparedSource } from './derived-sources.js';
 import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { aSource, guardedSource, ofLibrary } from '../guarded-ends.js';
-import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
+import {
+  closeReading,
+  digestAtEnd,
+  type OpenSourceOptions,
+  type Source,
+  type SourceReading,
+} from '../source.js';
 
 export interface CombinedSourceOptions {
   /** The list's name in messages. @default the names of the sources */
@@ -88,7 +94,7 @@ async function readHeads(
       ...(rows !== undefined && { rows }),
       wanted: () => [],
     });
-    await close(reading);
+    await closeReading(reading);
     const { header, isUnnamed = false, storedForm } = reading;
     heads.push({ name: source.name, header, isUnnamed, storedForm });
   }
@@ -143,7 +149,7 @@ async function openCombined(
     first,
     ...(isStored && first.kinds && { kinds: first.kinds }),
     chunks: closableChunks(chunks(), async () => {
-      await (current ? current.return?.() : close(first));
+      await (current ? current.return?.() : closeReading(first));
     }),
     contentDigest: () => digestAtEnd(digest),
   };
@@ -177,7 +183,7 @@ async function openMember(
   });
   const isKnown = reading.storedForm === head.storedForm && isSame(reading.header, head.header);
   if (isKnown) return reading;
-  await close(reading);
+  await closeReading(reading);
   throw changed(source);
 }
 
@@ -185,10 +191,6 @@ function changed({ name }: Source): InputError {
   return new InputError(`${name} has changed since its header was read: run again`, {
     code: 'input_changed',
   });
-}
-
-async function close(reading: SourceReading): Promise<void> {
-  await reading.chunks[Symbol.asyncIterator]().return?.();
 }
 
 function leastOpen(one: FilePermissions, other: FilePermissions): FilePermissions {
