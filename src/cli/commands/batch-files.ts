@@ -16,7 +16,6 @@ import {
   defineCommand,
   defineOptions,
   type CommandInput,
-  type NameOf,
   programName,
   type Called,
 } from '../command.js';
@@ -34,7 +33,6 @@ import {
 import { text, choice, path } from '../options/option-types.js';
 import { onlyPath, onlyBatch } from '../options/parse-command-line.js';
 import {
-  type ConnectionOption,
   serviceOptions,
   singleConnectionOptions,
   withAnyService,
@@ -45,51 +43,47 @@ import { message } from '../messages/catalogue.js';
 import { jsonOption, printAnswer, printBytes, printJson } from '../terminal/print.js';
 import { openLineFile } from './line-file.js';
 
-const uploadOptions = defineOptions([
-  typeOption,
-  countryOption,
-  {
-    name: 'name',
-    type: text('<text>'),
-    help: "The batch's name (default: the file's, made unique).",
-  },
-  { ...descriptionOption, help: "The batch's description." },
-  ...parameterOptions,
-  jsonOption,
-  ...serviceOptions,
-]);
-
 export const uploadCommand = defineCommand({
   name: 'batch upload',
   usage: '<file.txt> --type <type> --country <CC> [options]',
   summary: 'Upload a file of addresses, one a line, as a batch; it costs nothing.',
-  options: uploadOptions,
+  options: [
+    typeOption,
+    countryOption,
+    {
+      name: 'name',
+      type: text('<text>'),
+      help: "The batch's name (default: the file's, made unique).",
+    },
+    { ...descriptionOption, help: "The batch's description." },
+    ...parameterOptions,
+    jsonOption,
+    ...serviceOptions,
+  ],
   examples: [
     'sluice batch upload emails.txt --type email --country US',
     'sluice batch upload phones.txt --type phone --country DE --name leads --json',
   ],
-  run: upload,
+  async run(input) {
+    const { options, signal } = input;
+    const path = onlyPath(input, 'name one file that holds an address on each line');
+    const group = { type: readType(options), target_country: readCountry(options) };
+    const name = options.text('name') ?? uniqueName(path);
+    const settings = batchSettings(options);
+    const file = await openLineFile(path);
+    const answer = await withService(input, async (client) => {
+      try {
+        return await client.uploadBatch({ ...settings, ...group, name, file }, { signal });
+      } catch (error) {
+        reportArrival(error, name, input);
+        throw error;
+      }
+    });
+    const isTaken = answer.status === 'ok';
+    await printAnswer(input, answer, () => describe(answer, name, input));
+    return isTaken ? exitCodes.done : exitCodes.serviceFailing;
+  },
 });
-
-async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promise<number> {
-  const { options, signal } = input;
-  const path = onlyPath(input, 'name one file that holds an address on each line');
-  const group = { type: readType(options), target_country: readCountry(options) };
-  const name = options.text('name') ?? uniqueName(path);
-  const settings = batchSettings(options);
-  const file = await openLineFile(path);
-  const answer = await withService(input, async (client) => {
-    try {
-      return await client.uploadBatch({ ...settings, ...group, name, file }, { signal });
-    } catch (error) {
-      reportArrival(error, name, input);
-      throw error;
-    }
-  });
-  const isTaken = answer.status === 'ok';
-  await printAnswer(input, answer, () => describe(answer, name, input));
-  return isTaken ? exitCodes.done : exitCodes.serviceFailing;
-}
 
 /** The service accepts one name twice: then nothing distinguishes two uploads. */
 function uniqueName(path: string): string {
@@ -136,27 +130,25 @@ export const exportCommand = defineCommand({
     'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 -o results.json',
     'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 --details --statistics -o results.xlsx',
   ],
-  run: exportBatch,
+  async run(input) {
+    const { options, signal, stdout } = input;
+    const batch = onlyBatch(input);
+    const output = options.text('output') ?? standard;
+    if (output !== standard) await checkOutputPath(output);
+    const query = {
+      format: options.values(exportOptions).format ?? formatOf(output),
+      include_details: options.has('details'),
+      include_statistics: options.has('statistics'),
+    };
+    await withService(input, async (client) => {
+      const answer = await client.exportBatch(batch, query, { signal });
+      const body = wholeExport(answer.body, query.format);
+      if (output !== standard) await writeOutputFile(output, body);
+      else await (query.format === 'json' ? printJson(body, stdout) : printBytes(body, stdout));
+    });
+    return exitCodes.done;
+  },
 });
-
-async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): Promise<number> {
-  const { options, signal, stdout } = input;
-  const batch = onlyBatch(input);
-  const output = options.text('output') ?? standard;
-  if (output !== standard) await checkOutputPath(output);
-  const query = {
-    format: options.values(exportOptions).format ?? formatOf(output),
-    include_details: options.has('details'),
-    include_statistics: options.has('statistics'),
-  };
-  await withService(input, async (client) => {
-    const answer = await client.exportBatch(batch, query, { signal });
-    const body = wholeExport(answer.body, query.format);
-    if (output !== standard) await writeOutputFile(output, body);
-    else await (query.format === 'json' ? printJson(body, stdout) : printBytes(body, stdout));
-  });
-  return exitCodes.done;
-}
 
 /** Bytes that may stand around JSON; a byte-order mark, too. */
 const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
@@ -197,22 +189,18 @@ export const formatCommand = defineCommand({
     'sluice format phones.txt --type phone --country US --local',
     'sluice format phones.txt --type phone --country US --local --json',
   ],
-  run: formatFile,
+  async run(input) {
+    const { options, signal } = input;
+    const path = onlyPath(input, 'name one file that holds an address on each line');
+    const form = { type: readType(options), target_country: readCountry(options) };
+    const file = await openLineFile(path);
+    const answer = await withAnyService(input, (client) =>
+      client.format({ ...form, file }, { signal }),
+    );
+    await printAnswer(input, answer, () => describeFormat(answer));
+    return troubled.safeParse(answer).success ? exitCodes.someFailed : exitCodes.done;
+  },
 });
-
-async function formatFile(
-  input: CommandInput<ConnectionOption | 'type' | 'country' | 'json'>,
-): Promise<number> {
-  const { options, signal } = input;
-  const path = onlyPath(input, 'name one file that holds an address on each line');
-  const form = { type: readType(options), target_country: readCountry(options) };
-  const file = await openLineFile(path);
-  const answer = await withAnyService(input, (client) =>
-    client.format({ ...form, file }, { signal }),
-  );
-  await printAnswer(input, answer, () => describeFormat(answer));
-  return troubled.safeParse(answer).success ? exitCodes.someFailed : exitCodes.done;
-}
 
 /** The specification shows nothing of the answer: this is the local service's; others are shown unchanged. */
 const pairs = z.looseObject({

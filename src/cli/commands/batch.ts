@@ -6,8 +6,6 @@ import {
   defineCommand,
   type Command,
   defineOptions,
-  type CommandInput,
-  type NameOf,
   programName,
 } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
@@ -22,7 +20,7 @@ import {
 } from '../options/batch-options.js';
 import { count, date, whole } from '../options/option-types.js';
 import { noArguments, onlyBatch, parseUuid } from '../options/parse-command-line.js';
-import { askPaid, serviceOptions, type ServiceOption, withService } from '../connect.js';
+import { askPaid, serviceOptions, withService } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 import { exportCommand, uploadCommand } from './batch-files.js';
 
@@ -50,32 +48,28 @@ const queryOptions = defineOptions([
   },
 ]);
 
-const listOptions = defineOptions([...queryOptions, jsonOption, ...serviceOptions]);
-
 const listCommand = defineCommand({
   name: 'batch list',
   usage: '[options]',
   summary: "List the account's batches, a page at a time.",
-  options: listOptions,
+  options: [...queryOptions, jsonOption, ...serviceOptions],
   examples: ['sluice batch list', 'sluice batch list --from 2026-11-01 --limit 1000 --json'],
-  run: listBatches,
+  async run(input) {
+    const { options, positionals, signal } = input;
+    noArguments('batch list', positionals);
+    const query = options.libraryValues(queryOptions);
+    const batches = await withService(input, (client) => client.listBatches(query, { signal }));
+    await printAnswer(input, batches, () =>
+      batches.length === 0
+        ? 'no batches\n'
+        : textTable([
+            ['BATCH', 'STATUS', 'CREATED', 'NAME'],
+            ...batches.map((each) => [each.batch_uuid, each.status, each.created_at, each.name]),
+          ]),
+    );
+    return exitCodes.done;
+  },
 });
-
-async function listBatches(input: CommandInput<NameOf<typeof listOptions>>): Promise<number> {
-  const { options, positionals, signal } = input;
-  noArguments('batch list', positionals);
-  const query = options.libraryValues(queryOptions);
-  const batches = await withService(input, (client) => client.listBatches(query, { signal }));
-  await printAnswer(input, batches, () =>
-    batches.length === 0
-      ? 'no batches\n'
-      : textTable([
-          ['BATCH', 'STATUS', 'CREATED', 'NAME'],
-          ...batches.map((each) => [each.batch_uuid, each.status, each.created_at, each.name]),
-        ]),
-  );
-  return exitCodes.done;
-}
 
 function oneBatchCommand<Answer>({
   what,
@@ -195,34 +189,32 @@ const deleteCommand = defineCommand({
   summary: 'Delete batches and their results from the service.',
   options: [jsonOption, ...serviceOptions],
   examples: [`sluice batch delete ${someUuid}`],
-  run: deleteBatches,
+  async run(input) {
+    const { positionals } = input;
+    if (positionals.length === 0) {
+      throw new ConfigurationError(
+        `name the batches by their uuids, as ${programName(input)} batch list shows them`,
+        { fault: 'missing' },
+      );
+    }
+    const batches = [...new Set(positionals.map((text) => parseUuid(text, input)))];
+    const deleted: string[] = [];
+    try {
+      await withService(input, async (client) => {
+        for (const batch of batches) {
+          await client.deleteBatch(batch, { signal: input.signal });
+          deleted.push(batch);
+        }
+      });
+    } finally {
+      // Those before the one that could not be deleted are gone.
+      await printAnswer(input, { deleted }, () =>
+        deleted.map((uuid) => `${uuid} is deleted\n`).join(''),
+      );
+    }
+    return exitCodes.done;
+  },
 });
-
-async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
-  const { positionals } = input;
-  if (positionals.length === 0) {
-    throw new ConfigurationError(
-      `name the batches by their uuids, as ${programName(input)} batch list shows them`,
-      { fault: 'missing' },
-    );
-  }
-  const batches = [...new Set(positionals.map((text) => parseUuid(text, input)))];
-  const deleted: string[] = [];
-  try {
-    await withService(input, async (client) => {
-      for (const batch of batches) {
-        await client.deleteBatch(batch, { signal: input.signal });
-        deleted.push(batch);
-      }
-    });
-  } finally {
-    // Those before the one that could not be deleted are gone.
-    await printAnswer(input, { deleted }, () =>
-      deleted.map((uuid) => `${uuid} is deleted\n`).join(''),
-    );
-  }
-  return exitCodes.done;
-}
 
 const subcommands: readonly Command[] = [
   listCommand,

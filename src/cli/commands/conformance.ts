@@ -1,4 +1,4 @@
-import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
+import { defineCommand, defineOptions } from '../command.js';
 import { chooseTarget, type Target, targetOptions } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { duration } from '../options/option-types.js';
@@ -27,47 +27,39 @@ export const conformanceCommand = defineCommand({
     'sluice conformance --local --spend',
     'SLUICE_API_KEY=secret sluice conformance --base-url https://service.example',
   ],
-  run: conformance,
+  async run({ positionals, options, env, signal, stdout }) {
+    noArguments('conformance', positionals);
+    const service = await open(await chooseTarget(options, env));
+    const { checkConformance, conformanceLines, conformanceSums } =
+      await import('../../conformance/check-conformance.js');
+    const isJson = options.has('json');
+    const { patienceMs } = options.libraryValues(conformanceOptions);
+    // Lines are printed in order, each when the one before is out.
+    let printed = Promise.resolve();
+    let section: string | undefined;
+    try {
+      const report = await checkConformance({
+        baseUrl: service.baseUrl,
+        apiKey: service.apiKey,
+        spend: options.has('spend'),
+        ...(patienceMs !== undefined && { patienceMs }),
+        signal,
+        onClause: (checked) => {
+          const lines = conformanceLines(checked, section);
+          ({ section } = checked);
+          if (!isJson) printed = printed.then(async () => print(lines, stdout));
+          // A failed print is reported at the end.
+          printed.catch(() => undefined);
+        },
+      });
+      await printed;
+      await print(isJson ? jsonText(report) : conformanceSums(report), stdout);
+      return report.conforms ? exitCodes.done : exitCodes.someFailed;
+    } finally {
+      await service.close();
+    }
+  },
 });
-
-async function conformance({
-  positionals,
-  options,
-  env,
-  signal,
-  stdout,
-}: CommandInput<NameOf<typeof conformanceOptions>>): Promise<number> {
-  noArguments('conformance', positionals);
-  const service = await open(await chooseTarget(options, env));
-  const { checkConformance, conformanceLines, conformanceSums } =
-    await import('../../conformance/check-conformance.js');
-  const isJson = options.has('json');
-  const { patienceMs } = options.libraryValues(conformanceOptions);
-  // Lines are printed in order, each when the one before is out.
-  let printed = Promise.resolve();
-  let section: string | undefined;
-  try {
-    const report = await checkConformance({
-      baseUrl: service.baseUrl,
-      apiKey: service.apiKey,
-      spend: options.has('spend'),
-      ...(patienceMs !== undefined && { patienceMs }),
-      signal,
-      onClause: (checked) => {
-        const lines = conformanceLines(checked, section);
-        ({ section } = checked);
-        if (!isJson) printed = printed.then(async () => print(lines, stdout));
-        // A failed print is reported at the end.
-        printed.catch(() => undefined);
-      },
-    });
-    await printed;
-    await print(isJson ? jsonText(report) : conformanceSums(report), stdout);
-    return report.conforms ? exitCodes.done : exitCodes.someFailed;
-  } finally {
-    await service.close();
-  }
-}
 
 async function open(
   target: Target,

@@ -6,13 +6,7 @@ import { ApiError, Client, type RequestReport, TransportError, version } from '.
 import { checkRunFolder } from '../../engine/stores/directory/folders.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import {
-  type CommandInput,
-  defineCommand,
-  defineOptions,
-  type NameOf,
-  type Surroundings,
-} from '../command.js';
+import { defineCommand, type Surroundings } from '../command.js';
 import { exitCodeOf, exitCodes } from '../process/exit-code.js';
 import { message, sentencesOf } from '../messages/catalogue.js';
 import { errorText } from '../messages/describe-error.js';
@@ -21,40 +15,36 @@ import { chooseTarget, type Target, targetOptions } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 import { wrapped } from '../terminal/text-table.js';
 
-const doctorOptions = defineOptions([jsonOption, ...targetOptions]);
-
 export const doctorCommand = defineCommand({
   name: 'doctor',
   usage: '[options]',
   summary:
     'Check what works here: versions, folders, locks, service, key, credits, clock, packages.',
-  options: doctorOptions,
+  options: [jsonOption, ...targetOptions],
   examples: ['sluice doctor', 'sluice doctor --json'],
-  run: examine,
+  async run(input) {
+    noArguments('doctor', input.positionals);
+    const [folder, temporary, service, packages] = await Promise.all([
+      checkFolder('folder', resolve(input.cwd)),
+      checkFolder('temporary', tmpdir(), exitCodes.usage),
+      chooseTarget(input.options, input.env).then(
+        async (target) => checkService(target, input),
+        (error: unknown) => [failed('service', error)],
+      ),
+      checkPackages(),
+    ]);
+    const { platform, arch, versions } = process;
+    const about = `${version} on Node ${versions.node}, ${platform} ${arch}`;
+    const checks = [passed('sluice', about), folder, temporary, ...service, ...packages];
+    const exitCode = checks.find(({ state }) => state === 'failed')?.exitCode ?? exitCodes.done;
+    const answer = {
+      exit_code: exitCode,
+      checks: checks.map(({ check, state, text }) => ({ check, state, text })),
+    };
+    await printAnswer(input, answer, () => screen(checks, input.stdout.columns || 80));
+    return exitCode;
+  },
 });
-
-async function examine(input: CommandInput<NameOf<typeof doctorOptions>>): Promise<number> {
-  noArguments('doctor', input.positionals);
-  const [folder, temporary, service, packages] = await Promise.all([
-    checkFolder('folder', resolve(input.cwd)),
-    checkFolder('temporary', tmpdir(), exitCodes.usage),
-    chooseTarget(input.options, input.env).then(
-      async (target) => checkService(target, input),
-      (error: unknown) => [failed('service', error)],
-    ),
-    checkPackages(),
-  ]);
-  const { platform, arch, versions } = process;
-  const about = `${version} on Node ${versions.node}, ${platform} ${arch}`;
-  const checks = [passed('sluice', about), folder, temporary, ...service, ...packages];
-  const exitCode = checks.find(({ state }) => state === 'failed')?.exitCode ?? exitCodes.done;
-  const answer = {
-    exit_code: exitCode,
-    checks: checks.map(({ check, state, text }) => ({ check, state, text })),
-  };
-  await printAnswer(input, answer, () => screen(checks, input.stdout.columns || 80));
-  return exitCode;
-}
 
 /** Whether a list could be verified into it: it can be written, and can be locked. */
 async function checkFolder(check: string, folder: string, exitCode?: number): Promise<Check> {

@@ -29,39 +29,37 @@ export const historyCommand = defineCommand({
     'sluice history export contacts.history --json > results.jsonl',
     'sluice history forget contacts.history ann@example.com',
   ],
-  run: onHistory,
+  async run(input) {
+    const { positionals, options, signal, cwd } = input;
+    const [word, path, ...addresses] = positionals;
+    const action = actions.find((known) => known === word);
+    if (!action || path === undefined) {
+      throw new ConfigurationError(
+        `name ${action ? '' : 'an action and '}a history: ${programName(input)} history ${action ?? actions.join('|')} <file>`,
+        { fault: 'missing' },
+      );
+    }
+    if (action === 'forget' ? addresses.length === 0 : addresses.length > 0) {
+      throw new ConfigurationError(
+        action === 'forget'
+          ? 'name the addresses to forget, or - for one a line on standard input'
+          : `sluice history ${action} takes one history, not ${positionals.length - 1} arguments`,
+        { fault: action === 'forget' ? 'missing' : 'repeated' },
+      );
+    }
+    const history = await History.open({
+      path: resolvePath(cwd, path),
+      signal,
+      ...options.libraryValues([maxAgeOption, waitLockOption]),
+    });
+    try {
+      await print(await outputOf(action, history, addresses, input), input.stdout);
+    } finally {
+      await history.close();
+    }
+    return exitCodes.done;
+  },
 });
-
-async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>): Promise<number> {
-  const { positionals, options, signal, cwd } = input;
-  const [word, path, ...addresses] = positionals;
-  const action = actions.find((known) => known === word);
-  if (!action || path === undefined) {
-    throw new ConfigurationError(
-      `name ${action ? '' : 'an action and '}a history: ${programName(input)} history ${action ?? actions.join('|')} <file>`,
-      { fault: 'missing' },
-    );
-  }
-  if (action === 'forget' ? addresses.length === 0 : addresses.length > 0) {
-    throw new ConfigurationError(
-      action === 'forget'
-        ? 'name the addresses to forget, or - for one a line on standard input'
-        : `sluice history ${action} takes one history, not ${positionals.length - 1} arguments`,
-      { fault: action === 'forget' ? 'missing' : 'repeated' },
-    );
-  }
-  const history = await History.open({
-    path: resolvePath(cwd, path),
-    signal,
-    ...options.libraryValues([maxAgeOption, waitLockOption]),
-  });
-  try {
-    await print(await outputOf(action, history, addresses, input), input.stdout);
-  } finally {
-    await history.close();
-  }
-  return exitCodes.done;
-}
 
 async function outputOf(
   action: (typeof actions)[number],

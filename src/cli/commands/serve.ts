@@ -86,68 +86,64 @@ const limitOptions = defineOptions([
   },
 ]);
 
-const serveOptions = defineOptions([
-  ...serverOptions,
-  ...creditOptions,
-  {
-    name: 'accounts',
-    type: path('<file>'),
-    help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
-  },
-  ...limitOptions,
-  {
-    name: 'faults',
-    type: path('<plan.json>'),
-    help: 'JSON file with the faults to cause, and when.',
-  },
-  ...engineOptions,
-]);
-
 export const serveCommand = defineCommand({
   name: 'serve',
   usage: '[options]',
   summary: 'Start the local service: the specification over HTTP, to test against.',
-  options: serveOptions,
+  options: [
+    ...serverOptions,
+    ...creditOptions,
+    {
+      name: 'accounts',
+      type: path('<file>'),
+      help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
+    },
+    ...limitOptions,
+    {
+      name: 'faults',
+      type: path('<plan.json>'),
+      help: 'JSON file with the faults to cause, and when.',
+    },
+    ...engineOptions,
+  ],
   examples: [
     'sluice serve --port 8080 --data ./service',
     'SLUICE_API_KEY=secret sluice serve --verify-delay 2000 --rate 180',
     'sluice serve --data ./service --accounts accounts.json',
     'sluice serve --data ./service --verify network --helo verify.example.com',
   ],
-  run: serve,
+  async run(input) {
+    const { positionals, options, env, signal, stdout, log } = input;
+    noArguments('serve', positionals);
+    const accountsFile = options.text('accounts');
+    const service = await start({
+      port: 8080,
+      ...options.libraryValues([...serverOptions, ...limitOptions]),
+      ...omitUndefined({
+        faults: await readFaults(options.text('faults')),
+        engine: await engineOf(options, env),
+      }),
+      ...(accountsFile === undefined
+        ? oneAccount(options, env)
+        : { accounts: await readAccounts(accountsFile) }),
+    });
+    if (service.apiKeyIsNew) {
+      log.log(message('api_key', { api_key: service.apiKey }));
+    }
+    let stopRereading = (): void => undefined;
+    try {
+      if (accountsFile !== undefined) stopRereading = rereadOnHangUp(service, accountsFile, input);
+      await print(`${service.baseUrl}\n`, stdout);
+      if (!signal.aborted) await once(signal, 'abort');
+    } finally {
+      stopRereading();
+      await service.close();
+    }
+    return exitCodes.done;
+  },
 });
 
 const defaultCredits = 1_000_000;
-
-async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<number> {
-  const { positionals, options, env, signal, stdout, log } = input;
-  noArguments('serve', positionals);
-  const accountsFile = options.text('accounts');
-  const service = await start({
-    port: 8080,
-    ...options.libraryValues([...serverOptions, ...limitOptions]),
-    ...omitUndefined({
-      faults: await readFaults(options.text('faults')),
-      engine: await engineOf(options, env),
-    }),
-    ...(accountsFile === undefined
-      ? oneAccount(options, env)
-      : { accounts: await readAccounts(accountsFile) }),
-  });
-  if (service.apiKeyIsNew) {
-    log.log(message('api_key', { api_key: service.apiKey }));
-  }
-  let stopRereading = (): void => undefined;
-  try {
-    if (accountsFile !== undefined) stopRereading = rereadOnHangUp(service, accountsFile, input);
-    await print(`${service.baseUrl}\n`, stdout);
-    if (!signal.aborted) await once(signal, 'abort');
-  } finally {
-    stopRereading();
-    await service.close();
-  }
-  return exitCodes.done;
-}
 
 function oneAccount(
   options: ParsedOptions<NameOf<typeof creditOptions>>,

@@ -7,13 +7,7 @@ import {
 import { isMalformed } from '../../engine/driver/verify-address.js';
 import { ConfigurationError } from '../../index.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import {
-  defineCommand,
-  type CommandInput,
-  defineOptions,
-  type ParsedOptions,
-  type NameOf,
-} from '../command.js';
+import { defineCommand, type ParsedOptions } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
 import { fieldsText, textTable } from '../terminal/text-table.js';
 import { countryOption, findCountry, readType, typeOption } from '../options/batch-options.js';
@@ -21,7 +15,6 @@ import { noArguments, onlyArgument } from '../options/parse-command-line.js';
 import {
   askPaid,
   serviceOptions,
-  type ServiceOption,
   singleConnectionOptions,
   withService,
   withAnyService,
@@ -34,54 +27,48 @@ export const creditsCommand = defineCommand({
   summary: "Show the account's credits.",
   options: [jsonOption, ...serviceOptions],
   examples: ['sluice credits', 'sluice credits --json'],
-  run: showCredits,
-});
-
-async function showCredits(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
-  noArguments('credits', input.positionals);
-  const balance = await withService(input, (client) => client.credits({ signal: input.signal }));
-  await printAnswer(input, balance, () =>
-    textTable([
-      ['email credits', grouped(balance.email_credit)],
-      ['phone credits', grouped(balance.phone_credit)],
-    ]),
-  );
-  return exitCodes.done;
-}
-
-const checkOptions = defineOptions([
-  {
-    ...typeOption,
-    help: 'email or phone, asked whatever its form (default: an address with an @ is an email; what cannot be an address is refused).',
+  async run(input) {
+    noArguments('credits', input.positionals);
+    const balance = await withService(input, (client) => client.credits({ signal: input.signal }));
+    await printAnswer(input, balance, () =>
+      textTable([
+        ['email credits', grouped(balance.email_credit)],
+        ['phone credits', grouped(balance.phone_credit)],
+      ]),
+    );
+    return exitCodes.done;
   },
-  { ...countryOption, help: 'Target country, such as US; phones need it.' },
-  jsonOption,
-  ...singleConnectionOptions,
-]);
+});
 
 export const checkCommand = defineCommand({
   name: 'check',
   usage: '<address> [--country <CC>] [options]',
   summary: 'Verify one address at once; it costs a credit.',
-  options: checkOptions,
+  options: [
+    {
+      ...typeOption,
+      help: 'email or phone, asked whatever its form (default: an address with an @ is an email; what cannot be an address is refused).',
+    },
+    { ...countryOption, help: 'Target country, such as US; phones need it.' },
+    jsonOption,
+    ...singleConnectionOptions,
+  ],
   examples: [
     'sluice check ada@example.com --local',
     'sluice check "+1 202 555 0123" --country US --local --json',
   ],
-  run: checkOne,
+  async run(input) {
+    const { options } = input;
+    const address = onlyArgument(input.positionals, 'name one address to verify').trim();
+    if (address === '') throw new ConfigurationError('the address is empty', { fault: 'empty' });
+    const request = unitRequest(address, options);
+    const answer = await withAnyService(input, (client) =>
+      askPaid(input, 'verifyUnit', (call) => client.verifyUnit(request, call)),
+    );
+    await printAnswer(input, answer, () => fieldsText(flattened(answer)));
+    return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
+  },
 });
-
-async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promise<number> {
-  const { options } = input;
-  const address = onlyArgument(input.positionals, 'name one address to verify').trim();
-  if (address === '') throw new ConfigurationError('the address is empty', { fault: 'empty' });
-  const request = unitRequest(address, options);
-  const answer = await withAnyService(input, (client) =>
-    askPaid(input, 'verifyUnit', (call) => client.verifyUnit(request, call)),
-  );
-  await printAnswer(input, answer, () => fieldsText(flattened(answer)));
-  return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
-}
 
 function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>): UnitRequest {
   const type = options.has('type') ? readType(options) : guessType(address);

@@ -1,11 +1,5 @@
 import { ConfigurationError, loadStatement, loadTargets } from '../../index.js';
-import {
-  defineCommand,
-  type CommandInput,
-  defineOptions,
-  type NameOf,
-  programName,
-} from '../command.js';
+import { defineCommand, defineOptions, programName } from '../command.js';
 import { unlessStopped } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { text, choice } from '../options/option-types.js';
@@ -24,29 +18,27 @@ export const storeCommand = defineCommand({
     'sluice store create --store env:SLUICE_STORE',
     'sluice store create --print > store.sql',
   ],
-  run: onStore,
-});
-
-async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> {
-  const { positionals, options, stdout, log, signal } = input;
-  const [action, ...more] = positionals;
-  if (action !== 'create' || more.length > 0) {
-    throw new ConfigurationError(
-      `use ${programName(input)} store create --store <url>, or --print`,
-      { fault: 'missing' },
-    );
-  }
-  const { createPostgresStore, postgresStoreSql } =
-    await import('../../lists/sql/postgres/index.js');
-  if (options.has('print')) {
-    await print(postgresStoreSql(), stdout);
+  async run(input) {
+    const { positionals, options, stdout, log, signal } = input;
+    const [action, ...more] = positionals;
+    if (action !== 'create' || more.length > 0) {
+      throw new ConfigurationError(
+        `use ${programName(input)} store create --store <url>, or --print`,
+        { fault: 'missing' },
+      );
+    }
+    const { createPostgresStore, postgresStoreSql } =
+      await import('../../lists/sql/postgres/index.js');
+    if (options.has('print')) {
+      await print(postgresStoreSql(), stdout);
+      return exitCodes.done;
+    }
+    const created = createPostgresStore({ connectionString: storeUrlOf(options, input) });
+    await unlessStopped(created, signal);
+    log.log(message('store_created', { schema: 'sluice' }));
     return exitCodes.done;
-  }
-  const created = createPostgresStore({ connectionString: storeUrlOf(options, input) });
-  await unlessStopped(created, signal);
-  log.log(message('store_created', { schema: 'sluice' }));
-  return exitCodes.done;
-}
+  },
+});
 
 const loadOptions = defineOptions([
   {
@@ -86,19 +78,17 @@ export const loadStatementCommand = defineCommand({
     'sluice load-statement verified/ --for postgres | psql crm',
     'sluice load-statement verified/ --for duckdb --table contacts --key id | duckdb crm.db',
   ],
-  run: printStatement,
+  async run(input) {
+    const { options, stdout } = input;
+    const folder = onlyPath(input, 'name one folder of parts');
+    const { for: target, ...form } = options.libraryValues(loadOptions);
+    if (target === undefined) {
+      throw new ConfigurationError(
+        `name where the parts are loaded: --for ${loadTargets.join(', ')}`,
+        { option: '--for', fault: 'missing' },
+      );
+    }
+    await print(await loadStatement(folder, { for: target, ...form }), stdout);
+    return exitCodes.done;
+  },
 });
-
-async function printStatement(input: CommandInput<NameOf<typeof loadOptions>>): Promise<number> {
-  const { options, stdout } = input;
-  const folder = onlyPath(input, 'name one folder of parts');
-  const { for: target, ...form } = options.libraryValues(loadOptions);
-  if (target === undefined) {
-    throw new ConfigurationError(
-      `name where the parts are loaded: --for ${loadTargets.join(', ')}`,
-      { option: '--for', fault: 'missing' },
-    );
-  }
-  await print(await loadStatement(folder, { for: target, ...form }), stdout);
-  return exitCodes.done;
-}

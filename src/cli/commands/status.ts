@@ -43,27 +43,25 @@ export const statusCommand = defineCommand({
     'sluice status --store env:SLUICE_STORE',
     'sluice status --store env:SLUICE_STORE --run contacts-2026-11-22',
   ],
-  run: showStatus,
+  async run(input) {
+    const { positionals, options, cwd, signal } = input;
+    if (options.has('store') && !options.has('run') && positionals.length === 0) {
+      const { findPostgresRuns } = await import('../../lists/sql/postgres/index.js');
+      const found = findPostgresRuns({ connectionString: storeUrlOf(options, input) });
+      const runs = await unlessStopped(found, signal);
+      await printRuns(input, runs, linesOfShared, 'No run in this store.');
+    } else if (!isShared(options) && positionals.length === 0) {
+      const runs = await findRuns(resolvePath(cwd, '.'));
+      await printRuns(input, runs, linesOf, 'No unfinished run in this folder.');
+    } else {
+      const status = isShared(options)
+        ? await unlessStopped(readRunStatus(await onlySharedRun(input)), signal)
+        : await readRunStatus(onlyPath(input, nameState));
+      await printAnswer(input, status, () => fitted(describe(status), input));
+    }
+    return exitCodes.done;
+  },
 });
-
-async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promise<number> {
-  const { positionals, options, cwd, signal } = input;
-  if (options.has('store') && !options.has('run') && positionals.length === 0) {
-    const { findPostgresRuns } = await import('../../lists/sql/postgres/index.js');
-    const found = findPostgresRuns({ connectionString: storeUrlOf(options, input) });
-    const runs = await unlessStopped(found, signal);
-    await printRuns(input, runs, linesOfShared, 'No run in this store.');
-  } else if (!isShared(options) && positionals.length === 0) {
-    const runs = await findRuns(resolvePath(cwd, '.'));
-    await printRuns(input, runs, linesOf, 'No unfinished run in this folder.');
-  } else {
-    const status = isShared(options)
-      ? await unlessStopped(readRunStatus(await onlySharedRun(input)), signal)
-      : await readRunStatus(onlyPath(input, nameState));
-    await printAnswer(input, status, () => fitted(describe(status), input));
-  }
-  return exitCodes.done;
-}
 
 async function printRuns<Found extends FoundRun | FoundSharedRun>(
   input: CommandInput<'json'>,

@@ -1,7 +1,7 @@
 import { targetAudiences, targetIndustries, targetObjectives } from '../../contract/index.js';
 import { ConfigurationError } from '../../index.js';
 import { guess } from '../../platform/text/closest-name.js';
-import { defineCommand, type CommandInput } from '../command.js';
+import { defineCommand } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 import { textTable } from '../terminal/text-table.js';
@@ -22,16 +22,14 @@ export const targetsCommand = defineCommand({
   options: [jsonOption],
   words: kinds,
   examples: ['sluice targets', 'sluice targets industry', 'sluice targets objective --json'],
-  run: showTargets,
+  async run(input) {
+    const { positionals } = input;
+    const wanted = positionals.length === 0 ? kinds : positionals.map(parseKind);
+    const chosen = Object.fromEntries(wanted.map((kind) => [kind, listOf(kind)]));
+    await printAnswer(input, chosen, () => wanted.map(describe).join('\n'));
+    return exitCodes.done;
+  },
 });
-
-async function showTargets(input: CommandInput<'json'>): Promise<number> {
-  const { positionals } = input;
-  const wanted = positionals.length === 0 ? kinds : positionals.map(parseKind);
-  const chosen = Object.fromEntries(wanted.map((kind) => [kind, listOf(kind)]));
-  await printAnswer(input, chosen, () => wanted.map(describe).join('\n'));
-  return exitCodes.done;
-}
 
 function parseKind(text: string): TargetKind {
   const kind = kinds.find((known) => known === text.toLowerCase());
