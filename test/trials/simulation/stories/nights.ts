@@ -92,6 +92,8 @@ class Nights {
   #badExports = 0;
   /** Id of the run that the latest night was to drop. */
   #dropped: string | undefined;
+  /** Id of the run whose list has changed since. */
+  #changedSince: string | undefined;
   /** What stood in the output when the latest night had ended. */
   #written: string | undefined;
 
@@ -190,7 +192,9 @@ class Nights {
     const state = await this.#outside(async (files) => readRunState(files, stateDir));
     const owed = (state ? [state, ...state.earlier] : []).flatMap(owedUuids);
     const isOver = state?.finished !== undefined && retryFailed !== true && owed.length === 0;
-    const isNew = !state?.run || (isOver && (state.hasEnded || isChanged));
+    if (isChanged) this.#changedSince = state?.run?.id;
+    const isOfOther = state?.run !== undefined && state.run.id === this.#changedSince;
+    const isNew = !state?.run || (isOver && (state.hasEnded || isOfOther));
     const isDropped = fresh === true;
     if (state?.run && state.run.id === this.#dropped) this.#charges.keepRun();
     this.#dropped = isNew || isDropped ? state?.run?.id : undefined;
