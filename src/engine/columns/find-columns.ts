@@ -1,8 +1,10 @@
+import { isEmail, isPhone } from './cell-patterns.js';
 import { judgeColumns, type FoundColumns } from './detect-columns.js';
 import { limitedSource } from '../../lists/rows/sources/derived-sources.js';
 import { guardedSource } from '../../lists/rows/guarded-ends.js';
 import { invalidText, type CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { isOtherScript } from '../../lists/files/bytes/text-encoding.js';
+import { isJsonObject } from '../../lists/jsonl/parse-json-row.js';
 import type { Source } from '../../lists/rows/source.js';
 
 /** The columns and cells at the beginning of a list. */
@@ -77,11 +79,15 @@ export async function findColumns(
   };
 }
 
-function isText(cell: CellText): cell is string {
+function isText(cell: unknown): cell is string {
   return typeof cell === 'string';
 }
 
+/** The first text of a list, or an address in its first object. */
 function firstOf(value: unknown): string | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : undefined;
-  return typeof first === 'string' ? first : undefined;
+  if (!isJsonObject(first)) return isText(first) ? first : undefined;
+  return Object.values(first)
+    .filter(isText)
+    .find((text) => isEmail(text) || isPhone(text));
 }

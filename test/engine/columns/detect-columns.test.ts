@@ -310,11 +310,16 @@ describe('what a list holds', () => {
     const people = [1, 2, 3].map((at) => ({
       id: at,
       phones: [`+49 30 90182${at}`, 'x'],
+      mails: [{ kind: 'work', value: `a${at}@x.example` }],
       tags: ['a'],
+      others: [{ kind: 'work' }],
     }));
     const { contacts, leftOut } = await findColumns(rowsSource(people));
     expect(contacts).toEqual([]);
-    expect(leftOut).toMatchObject([{ name: 'phones', why: 'lists' }]);
+    expect(leftOut).toMatchObject([
+      { name: 'phones', why: 'lists' },
+      { name: 'mails', why: 'lists' },
+    ]);
   });
 
   it('is recognized by its cells alone where the name says nothing', () => {
