@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { answer, type Answer } from './harness/answer.js';
 import { questions } from './harness/questions.js';
 import { plot, type PlotPoint } from './harness/plot.js';
-import { scales } from './harness/question.js';
+import { type Question, scales } from './harness/question.js';
 import { putTable, table } from './harness/table.js';
 
 const resultsFile = 'benchmarks/results.json';
@@ -27,10 +27,14 @@ if (unknown !== undefined) {
   );
 }
 
+// One that cannot be loaded is told before others are measured.
+const loaded = new Map<string, Question>();
+for (const [name, load] of Object.entries(questions)) loaded.set(name, await load());
+
 const answers: Answer[] = [];
-for (const [name, load] of Object.entries(questions)) {
+for (const [name, question] of loaded) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  answers.push(await answer(name, await load(), scale, rounds));
+  answers.push(await answer(name, question, scale, rounds));
   // An answer of an hour is not lost with the next question.
   if (scale.name === 'full') await keep(answers);
 }

@@ -45,7 +45,15 @@ const deciding = [
     // One checker: each more looks at much of the same again.
     check('types', 'node', compiler, '-p', 'tsconfig.json', '--checkers', '1'),
     check('dead code', 'knip'),
-    check('a benchmark', 'node', 'scripts/run-compiled.mjs', 'bench', '--quick', 'cli/start'),
+    check(
+      'two benchmarks',
+      'node',
+      'scripts/run-compiled.mjs',
+      'bench',
+      '--quick',
+      'cli/start',
+      'streams/verify',
+    ),
     check(
       'simulation of shared runs',
       'node',

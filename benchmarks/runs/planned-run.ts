@@ -9,7 +9,6 @@ import {
   type PlanInputOptions,
 } from '../../src/engine/runs/planning/plan-input.js';
 import { emptyRunState } from '../../src/engine/stores/run-state.js';
-import { runEntry } from '../../test/engine/stores/example-entries.js';
 import { StateDirectory } from '../../src/engine/stores/directory/state-directory.js';
 
 /** Pass one of a run over the emails of a list, with a state directory as a run has it. */
@@ -26,7 +25,16 @@ export async function planRun(
     email: ['email'],
     country: 'US',
     batchSize: 50_000,
-    entry: { ...runEntry, seed: '07'.repeat(32) },
+    entry: {
+      entry: 'run',
+      id: '0123456789abcdef',
+      seed: '07'.repeat(32),
+      startedAt: '2026-01-01T00:00:00.000Z',
+      service: 'local',
+      account: 'a',
+      decides: { input, prefix: { email: 'x' } },
+      writes: {},
+    },
     state: emptyRunState,
     scratch: state,
     files: systemFiles,
