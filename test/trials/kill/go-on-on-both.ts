@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { eventsOf, parseLog } from '../../cli/harness/logged-events.js';
 import type { KilledRun } from './killed-run.js';
 
 /** In which order two machines go on with the same run. */
@@ -15,7 +16,9 @@ export async function goOnOnBoth(
     if (machine === run && (await run.isOver())) return;
     const { code, stderr } = await machine.attempt();
     expect(code, `${order}: ${stderr}`).toBe(0);
-    if (machine !== run) expect(stderr).toContain('the state directory was copied or restored');
+    if (machine === run) return;
+    const log = { events: parseLog(stderr) };
+    expect(eventsOf(log, 'older_state')).toMatchObject([{ is_copied: true }]);
   };
   const machines = order === 'copy first' ? [copy, run] : [run, copy];
   if (order === 'at once') await Promise.all(machines.map(goOn));

@@ -88,7 +88,7 @@ export class KilledRun {
   start({
     env = {},
     preload = killAtWrite,
-    args = ['--batch-size', '16', '--poll-interval', '5'],
+    args = ['--batch-size', '16', '--poll-interval', '5', '--json-log'],
   }: {
     readonly env?: Readonly<Record<string, string>>;
     readonly preload?: string;
