@@ -313,6 +313,34 @@ describe('what is no list', () => {
   });
 });
 
+describe('Parquet files that are one list', () => {
+  const alike = `'a@example.com' AS email, '2024-02-29'::DATE AS "day", 1.50::DECIMAL(10,2) AS money,
+    '2024-02-29 10:20:30'::TIMESTAMP AS "at", '00000000-0000-0000-0000-0000000000ff'::UUID AS id`;
+
+  it.each([
+    ['the same', '', 'DATE', 'DECIMAL(10,2)'],
+    ['more', ', 1 AS more', 'DATE', 'DECIMAL(10,2)'],
+    [
+      'other ones, which have something in common',
+      ` REPLACE ('2024-02-29 10:00:00'::TIMESTAMP AS "day", 1.555::DECIMAL(9,3) AS money)`,
+      'TIMESTAMP',
+      'DECIMAL(11,3)',
+    ],
+  ])('keep their types where the second has %s', async (_, change, day, money) => {
+    await makeParquet(at('1.parquet'), `SELECT ${alike}`);
+    await makeParquet(at('2.parquet'), `SELECT *${change} FROM (SELECT ${alike})`);
+    const both = combinedSource([fileSource(at('1.parquet')), fileSource(at('2.parquet'))]);
+    expect(await carry(both, fileSink(at('out.parquet')))).toEqual([]);
+    expect((await types(at('out.parquet'))).slice(0, 5)).toEqual([
+      'email VARCHAR',
+      `day ${day}`,
+      `money ${money}`,
+      'at TIMESTAMP',
+      'id UUID',
+    ]);
+  });
+});
+
 describe('numbers of JSON lines', () => {
   const line =
     '{"email":"a@example.com","price":1.50,"id":9007199254740993,"huge":1e400,"list":[1.50,-0],"long":0.12345678901234567890,"nested":{"e":1E2}}';

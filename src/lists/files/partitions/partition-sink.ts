@@ -239,7 +239,8 @@ export function sheetsSink(
 function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
   const narrowedColumns = (verified: readonly number[]): readonly number[] =>
     verified.map((position) => columns.indexOf(position));
-  const narrowed = (chunk: RowChunk): RowChunk => new CombinedChunk(chunk, columns, true);
+  const narrowed = (chunk: RowChunk): RowChunk =>
+    new CombinedChunk(chunk, columns, { isRenamed: true });
   return {
     ...sink,
     async validate(reading, given) {

@@ -1,9 +1,21 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { Kind } from '../values/kinds.js';
+import type { Kind, KindName } from '../values/kinds.js';
+import type { SourceReading } from '../source.js';
 import type { CellFormat, CellText, RawCells, RowChunk } from '../chunks/row-chunk.js';
 
 /** For each column of the combined header its position in a source; -1 where missing. */
 export type ColumnMap = readonly number[];
+
+/** Kinds whose values are text: nothing but the column shows them. */
+const isPrinted: ReadonlySet<KindName> = new Set([
+  'decimal',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+  'interval',
+  'uuid',
+]);
 
 /** Rows of one of several sources, with cells in the order of the combined header. */
 export class CombinedChunk implements RowChunk {
@@ -15,8 +27,15 @@ export class CombinedChunk implements RowChunk {
   readonly path?: (column: number) => readonly string[];
   readonly #source: RowChunk;
   readonly #map: ColumnMap;
+  readonly #kinds: SourceReading['kinds'];
 
-  constructor(source: RowChunk, map: ColumnMap, isRenamed = false) {
+  /** @param reading whose rows they are */
+  constructor(
+    source: RowChunk,
+    map: ColumnMap,
+    { kinds, isRenamed = false }: Pick<SourceReading, 'kinds'> & { isRenamed?: boolean } = {},
+  ) {
+    this.#kinds = kinds;
     this.#source = source;
     this.copied = isRenamed ? this : source;
     this.#map = map;
@@ -44,7 +63,9 @@ export class CombinedChunk implements RowChunk {
 
   kind(row: number, column: number): Kind | undefined {
     const at = this.#map[column] ?? -1;
-    return at === -1 ? undefined : this.#source.kind?.(row, at);
+    if (at === -1) return undefined;
+    const kind = this.#kinds?.[at];
+    return this.#source.kind?.(row, at) ?? (kind && isPrinted.has(kind.name) ? kind : undefined);
   }
 
   format(row: number, column: number): CellFormat | undefined {

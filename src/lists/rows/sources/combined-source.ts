@@ -120,7 +120,6 @@ async function openCombined(
   const first = await openOne(0);
   // Values stored differently cannot be copied side by side.
   const isOneForm = heads.every(({ storedForm }) => storedForm === heads[0]?.storedForm);
-  const mapOfOtherForm = isOneForm ? undefined : [...header.keys()];
   const isStored = isOneForm && first.storedForm !== undefined && !maps.some(Boolean);
   const hash = createHash('sha256');
   let digest: string | undefined;
@@ -128,13 +127,15 @@ async function openCombined(
   const chunks = async function* (): AsyncGenerator<RowChunk> {
     for (let index = 0; index < sources.length; index += 1) {
       const reading = index === 0 ? first : await openOne(index);
-      const map = maps[index] ?? mapOfOtherForm;
+      const kinds = isStored ? undefined : reading.kinds;
+      const map = maps[index] ?? (isOneForm && !kinds ? undefined : [...header.keys()]);
+      const isRenamed = renamed[index] === true;
       current = reading.chunks[Symbol.asyncIterator]();
       try {
         for (;;) {
           const step = await current.next();
           if (step.done === true) break;
-          yield map ? new CombinedChunk(step.value, map, renamed[index]) : step.value;
+          yield map ? new CombinedChunk(step.value, map, { kinds, isRenamed }) : step.value;
         }
       } finally {
         await current.return?.();
