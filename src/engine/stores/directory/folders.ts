@@ -106,7 +106,6 @@ export async function forget(files: FileSystem, path: string): Promise<void> {
     if (systemErrorCode(error) !== 'ENOENT') throw error;
   });
   await clear(files, path);
-  await syncDirectory(files, path);
   await files.rm(dropped, { force: true });
 }
 
@@ -142,6 +141,8 @@ export async function clear(files: FileSystem, path: string): Promise<void> {
       continue;
     await files.rm(join(path, name), { recursive: true, force: true });
   }
+  // The journal goes later: a power cut that restored the rest alone would leave a run without one.
+  await syncDirectory(files, path);
 }
 
 /**
