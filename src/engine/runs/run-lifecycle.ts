@@ -37,7 +37,7 @@ export class RunLifecycle {
   /** Resolves when the output of a revoked claim is cleaned up. */
   #dropped: Promise<void> = Promise.resolve();
   /** Another process may have sent something for a plan that this one has found. */
-  readonly #hadPlan: boolean;
+  #hadPlan = false;
   /** What the service's list shows of the run, once it is asked for. */
   #reconciliation: Reconciliation | undefined;
   /** Whether something may be sent from here on, by this process or another. */
@@ -50,7 +50,6 @@ export class RunLifecycle {
     this.#options = { ...place.run, signal: this.#signal };
     this.#place = place;
     this.#store = place.store;
-    this.#hadPlan = place.store.state.plan !== undefined;
   }
 
   /** Whether nothing in the run's place is needed any more: it has ended, was refused, or has sent nothing. */
@@ -66,6 +65,8 @@ export class RunLifecycle {
     const store = this.#store;
     const finished = await this.#place.finishedSummary();
     if (finished) return this.#finished(finished);
+    // A run that had ended is dropped by now.
+    this.#hadPlan = store.state.plan !== undefined;
     const client = await this.#place.connect();
     const opened = await this.#open(client);
     if ('summary' in opened) return this.#finished(opened.summary);
