@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { emailRecordFields, recordFields } from '../../contract/records.js';
+import { emailRecordFields, phoneRecordFields, recordFields } from '../../contract/records.js';
 
 /** The verdicts of a cell; `none` without a result. */
 export const verdicts = ['valid', 'wrong', 'unknown', 'none'] as const;
@@ -29,8 +29,14 @@ export function isDisposable({ values }: Outcome): boolean {
   return values?.[disposableField] === true;
 }
 
+/** Whether nothing says that a phone is in service: a valid one is so by its numbering plan alone. */
+export function isStatusUnknown({ type, values }: Outcome): boolean {
+  return type === 'phone' && values?.[statusField] === 'unknown';
+}
+
 const qualityField = emailRecordFields.indexOf('quality');
 const disposableField = emailRecordFields.indexOf('is_disposable');
+const statusField = phoneRecordFields.indexOf('status');
 
 /** How the verification of a cell ended. */
 export type Verification = 'verified' | 'not_submitted' | 'no_result' | 'failed';

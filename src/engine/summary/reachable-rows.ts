@@ -5,7 +5,7 @@ import { trimCell } from '../addresses/address.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { isNamedOptOut, optOutOf } from '../columns/opt-outs.js';
 import type { Plan } from '../plan/plan.js';
-import { verdictOf } from '../results/outcome-table.js';
+import { isStatusUnknown, verdictOf } from '../results/outcome-table.js';
 import { OutcomeMarks } from './rejected-cells.js';
 
 const [nothing, valid, suppressed] = [0, 1, 2];
@@ -67,7 +67,7 @@ export class ReachableRows {
 
   constructor(plan: Plan, header: readonly string[]) {
     this.#marks = new OutcomeMarks(plan.outcomes, (outcome) => {
-      if (verdictOf(outcome) === 'valid') return valid;
+      if (verdictOf(outcome) === 'valid') return isStatusUnknown(outcome) ? nothing : valid;
       return outcome.reason === 'suppressed' ? suppressed : nothing;
     });
     this.#optOuts = optOutColumns(header, plan.layout);

@@ -38,7 +38,8 @@ export interface Summary extends Asked {
   /** The outputs: the main one first, then those of left-out rows. */
   readonly outputs: readonly OutputRows[];
   /**
-   * Rows of the input with at least one valid address of a type that the person has not opted out of.
+   * Rows of the input with at least one valid address of a type that the person has not opted out of. A phone
+   * whose status is `unknown` does not count: it is valid by its form alone.
    */
   readonly reachable_rows: number;
   /**

@@ -111,9 +111,18 @@ function headline(summary: Summary): Html {
   const isOpen = (column: ColumnSummary): boolean =>
     service === 'local' && 2 * column.verdicts.unknown > cellsOfShares(column);
   return html`<section class="headline" aria-label="Result">
-    ${columns.some(isOpen) ? nothing : rowFigure(summary)}
+    ${columns.some(isOpen) || isByFormAlone(summary) ? nothing : rowFigure(summary)}
     ${columns.map((column) => columnFigure(column, isOpen(column)))}
   </section>`;
+}
+
+/** Whether nobody is known to be reachable, as all valid cells are phones of which only the form is known. */
+function isByFormAlone({
+  reachable_rows,
+  opted_out_rows: optedOut = 0,
+  columns,
+}: Summary): boolean {
+  return reachable_rows + optedOut === 0 && columns.some(({ verdicts }) => verdicts.valid > 0);
 }
 
 function rowFigure(summary: Summary): Html {
@@ -121,18 +130,20 @@ function rowFigure(summary: Summary): Html {
   const rows = summary.rows - (summary.rows_split_off ?? 0);
   const share = percent(reachable_rows, rows);
   const unknown = columns.reduce((sum, { verdicts }) => sum + verdicts.unknown, 0);
-  const what = [...new Set(columns.map(({ type }) => type))].join(' or ');
+  const types = new Set(columns.map(({ type }) => type));
+  const what = [...types].join(' or a valid ');
+  const known = types.has('phone') ? ' whose status is known' : '';
   const reached = `${grouped(reachable_rows)} of ${grouped(rows)}`;
   const without =
     optedOut === 0
       ? ''
       : `; ${grouped(optedOut)} more opted out, and ${optedOut === 1 ? 'does' : 'do'} not count`;
-  return unknown === 0
+  return unknown === 0 && known === ''
     ? figure(share, 'of all rows can be reached', `${reached} have a valid ${what}${without}`)
     : figure(
         share,
         'of all rows are known to be reachable',
-        `${reached} have a valid ${what}${without}; ${counted(unknown, 'cell')} with an unknown verdict do not count as valid`,
+        `${reached} have a valid ${what}${known}${without}${unknown === 0 ? '' : `; ${counted(unknown, 'cell')} with an unknown verdict do not count as valid`}`,
       );
 }
 

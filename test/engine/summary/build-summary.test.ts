@@ -97,6 +97,7 @@ describe('OutcomeTally', () => {
     const { outcomes } = plan;
     const email = outcomes.idOfRecord('email', { ...flags, valid: true });
     const phone = outcomes.idOfRecord('phone', { ...flags, valid: true });
+    const byForm = outcomes.idOfRecord('phone', { ...flags, valid: true, status: 'unknown' });
     const wrong = outcomes.idOfRecord('email', { ...flags, wrong: true });
     const empty = outcomes.idOf('not_submitted', 'empty');
     const suppressed = outcomes.idOf('not_submitted', 'suppressed');
@@ -119,6 +120,7 @@ describe('OutcomeTally', () => {
       [email, phone, '', 'cleaned'],
       [email, phone, 'yes', 'true'],
       [wrong, empty, '', ''],
+      [wrong, byForm, '', ''],
     ] as const;
     const asked = new Set<number>();
     const chunk = {

@@ -222,6 +222,12 @@ describe('the report of a run', () => {
     expect(headline('https://verify.example.com', mostly)).toMatch(/ 5 % \D*email \D*81\.6 % /);
     const known = column({ valid: 490, wrong: 490 });
     expect(headline('local', known)).toMatch(/^ 85 % \D* 850 \D*1,000 \D* 50 % \D*email \D*980/);
+    const noRows = { reachable_rows: 0, columns: [{ ...known, type: 'phone', name: 'mobile' }] };
+    // Phones that are valid by their form alone: no share of all rows.
+    expect(headline('local', known, noRows.columns[0] as object)).toMatch(/^ 85 % /);
+    expect(exampleReport({ summary: { ...exampleSummary(), ...noRows } as never })).not.toContain(
+      '0 of 1,000',
+    );
     // Nobody adds what is known of one column to what is open in the other.
     expect(headline('local', mostly, known)).toMatch(/^ 81\.6 % \D*980 .* 50 % \D*email /);
   });
