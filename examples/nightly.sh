@@ -80,12 +80,13 @@ case "$code" in
 esac
 # A night that is done may have to be looked at, too. The last line is all of it in one.
 log=$(cat <&4)
-grep -E 'warning: |"severity":"warning"' <<< "$log"
-if [ "$code" -eq 0 ]; then
-  tail -n 1 <<< "$log"
-else
-  echo 'sluice.log ends with:'
-  # The trace of a defect is longer.
-  if [ "$code" -eq 1 ]; then tail -n 30 <<< "$log"; else tail -n 5 <<< "$log"; fi
-fi
+case "$code" in
+  0) lines=1 ;;
+  1) lines=30 ;; # The trace of a defect is longer.
+  *) lines=5 ;;
+esac
+end=$(tail -n "$lines" <<< "$log")
+grep -E 'warning: |"severity":"warning"' <<< "$log" | grep -vxF -e "$end"
+if [ "$code" -ne 0 ]; then echo 'sluice.log ends with:'; fi
+echo "$end"
 exit "$code"

@@ -306,6 +306,6 @@ async function reportStopped(
       ? [paidInVainMessage(batches, launched)]
       : []),
   ]);
-  if (!isUsage && !hasNoRun) reporter.stopped(list, end);
+  if (!hasNoRun && list !== '') reporter.stopped(list, end);
   return exitCode;
 }

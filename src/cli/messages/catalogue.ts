@@ -869,11 +869,13 @@ export const catalogue = {
         { name: 'clean.csv', rows: 219 },
         { name: 'rejects.csv', rows: 121 },
       ],
+      rows_left_out: 121,
       rows_repeated: undefined as number | undefined,
       skipped_updates: undefined as { changed: number; gone: number } | undefined,
       took: undefined as string | undefined,
       is_earlier: false,
     },
+    variants: [{ rows_repeated: 20 }],
     sentence: ({ took, is_earlier: isEarlier, ...rows }) =>
       `${isEarlier ? 'that run ' : ''}${rowsSentence(rows, took)}`,
   }),
@@ -1021,12 +1023,13 @@ export const catalogue = {
     sentence: made,
   }),
   stopped_verdict: notice({
-    when: 'The last line of a run that stopped. A log has it in `error`.',
+    when: 'The last line of a run that stopped, with exit code 2 except on a terminal. A log has it in `error`.',
     example: { input: 'list.csv', exit_code: 5, reason: 'payment_required' },
     variants: [
       { exit_code: 7, reason: 'store_unavailable' },
       { exit_code: 7, reason: 'store_restored' },
       { exit_code: 130, reason: 'interrupted' },
+      { exit_code: 2, reason: 'unknown_column' },
     ],
     sentence({ input, exit_code: exitCode, reason }) {
       const why = storeWords[reason] ?? stopWords[exitCode] ?? 'unfinished';
@@ -1103,6 +1106,7 @@ const storeWords: Readonly<Record<string, string>> = {
 /** The same by its exit code; 2 has the error as its last line. */
 const stopWords: Readonly<Record<number, string>> = {
   1: 'a defect in Sluice',
+  2: 'the command cannot begin',
   4: 'the key was refused',
   5: 'credits or budget used up',
   6: 'input or output failed',

@@ -85,13 +85,14 @@ export function endMessages(
   advice: readonly Advice[],
   isTerminal = false,
 ): readonly Message[] {
-  const { rows, outputs, rows_repeated, skipped_updates, credits_before } = summary;
+  const { rows, outputs, rows_left_out, rows_repeated, skipped_updates, credits_before } = summary;
   const took = isTerminal ? timeOfRun(summary) : undefined;
   const alone = skipped_updates && { changed: skipped_updates.changed, gone: skipped_updates.gone };
   return [
     message('outputs', {
       rows,
       outputs,
+      rows_left_out,
       rows_repeated,
       skipped_updates: alone,
       took,

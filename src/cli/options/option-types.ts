@@ -87,7 +87,7 @@ export function parseWords<Word extends string>(
     if (word !== undefined) return word;
     throw wrongValue(
       name,
-      `takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}`,
+      `takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}${guess(part.trim().toLowerCase(), words)}`,
     );
   });
 }

@@ -33,6 +33,7 @@ import {
 } from '../messages/end-messages.js';
 import { columnFigures, endColumns, endTable } from '../messages/end-table.js';
 import { printLines } from './print.js';
+import { exitCodes } from '../process/exit-code.js';
 import { LiveLines, progressForm, progressLines, timeText, widthOf } from './progress-lines.js';
 import { RunFigures } from './run-figures.js';
 import { Logger, type LoggerOptions, messageKey } from './logger.js';
@@ -218,6 +219,8 @@ export class Reporter {
   /** The last line of a run that stopped; also with `--quiet`, as the error above it. */
   stopped(input: string, { exit_code, reason }: Omit<FieldsOf<'stopped_verdict'>, 'input'>): void {
     if (this.#options.isJson === true) return;
+    // A person has just typed what is wrong.
+    if (this.#options.isTerminal === true && exit_code === exitCodes.usage) return;
     this.#verdict(message('stopped_verdict', { input, exit_code, reason }));
   }
 

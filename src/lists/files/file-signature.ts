@@ -68,6 +68,13 @@ export function markBytesOf(first: Uint8Array): number {
   return utf8Mark.every((byte, at) => first[at] === byte) ? utf8Mark.length : 0;
 }
 
+/** What to do with a file of that name. @returns `undefined` where it is to be reported */
+export function adviceOn({ advice }: Signature, name: string): string | undefined {
+  // A URL or standard input is not the path of a database.
+  const isFile = name.includes('.') && !name.includes('://');
+  return isFile ? advice?.replace('PATH', () => name) : advice;
+}
+
 /** Identifies a file that is not text by its first bytes. `undecided`: more could become a signature or mark. */
 export function detectSignature(first: Uint8Array): Signature | 'text' | 'undecided' {
   const mark = markBytesOf(first);
@@ -86,11 +93,12 @@ export function detectSignature(first: Uint8Array): Signature | 'text' | 'undeci
 }
 
 /** The kind of a file by its first bytes, and what to do with it; `undefined` for text and unknown content. */
-export function describeFile(first: Uint8Array): string | undefined {
+export function describeFile(first: Uint8Array, name: string): string | undefined {
   if (first.length === 0) return 'empty; check what makes the list';
   const found = detectSignature(first);
   if (typeof found !== 'object') return undefined;
-  return found.advice === undefined ? found.is : `${found.is}; ${found.advice}`;
+  const advice = adviceOn(found, name);
+  return advice === undefined ? found.is : `${found.is}; ${advice}`;
 }
 
 /** No signature is longer. */

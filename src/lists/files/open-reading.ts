@@ -20,6 +20,7 @@ import {
   isBinary,
   isShiftedText,
   markBytesOf,
+  adviceOn,
   detectSignature,
   utf8Mark,
 } from './file-signature.js';
@@ -193,12 +194,11 @@ async function reopenText(
 function refuseBinary(first: Buffer, name: string, format: FileFormat | undefined): void {
   const signature = detectSignature(first);
   if (typeof signature !== 'object') return;
-  const {
-    is,
-    advice = `name its format with ${optionName('source.format')}, or give the file that ending`,
-  } = signature;
+  const advice =
+    adviceOn(signature, name) ??
+    `name its format with ${optionName('source.format')}, or give the file that ending`;
   throw new InputError(
-    `${name} is not ${(format ?? 'csv').toUpperCase()}: it is ${is}; ${advice}`,
+    `${name} is not ${(format ?? 'csv').toUpperCase()}: it is ${signature.is}; ${advice}`,
     { line: 1, fault: 'other_format' },
   );
 }

@@ -75,7 +75,7 @@ async function readMetadata(file: RandomFile, hyparquet: Hyparquet): Promise<Fil
   const mark = Buffer.from('PAR1');
   const head = await file.read(0, 16);
   if (!head.subarray(0, mark.length).equals(mark)) {
-    const is = describeFile(head);
+    const is = describeFile(head, file.name);
     const fault = head.length === 0 ? 'empty' : 'other_format';
     if (is === undefined) throw new InputError(`${file.name} is not a Parquet file`, { fault });
     throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`, { fault });

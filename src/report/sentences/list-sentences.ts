@@ -273,13 +273,16 @@ export function timeOfRun({ seconds, batches }: Pick<Summary, 'seconds' | 'batch
 interface WrittenRows {
   readonly rows: number;
   readonly outputs: readonly { readonly name: string; readonly rows: number }[];
+  /** By `keep` and `unique` together. */
+  readonly rows_left_out: number;
+  /** By `unique`. */
   readonly rows_repeated?: number | undefined;
   readonly skipped_updates?: { readonly changed: number; readonly gone: number } | undefined;
 }
 
-/** `wrote 219 rows to clean.csv, 121 to rejects.csv` */
+/** `wrote 219 rows to clean.csv, 121 to rejects.csv; left out: 101 by --keep or --keep-quality, …` */
 export function rowsSentence(
-  { rows, outputs, rows_repeated: repeated = 0, skipped_updates: alone }: WrittenRows,
+  { rows, outputs, skipped_updates: alone, ...why }: WrittenRows,
   took?: string,
 ): string {
   const parts = outputs.map(
@@ -289,10 +292,16 @@ export function rowsSentence(
   const written = outputs.reduce((sum, output) => sum + output.rows, 0);
   const left = rows - written - (alone ? alone.changed + alone.gone : 0);
   const others = left > 0 ? [`left out ${grouped(left)}`] : [];
-  const again =
-    repeated > 0
-      ? `; ${counted(repeated, 'row')} ${repeated === 1 ? 'repeats' : 'repeat'} an address of a row above`
-      : '';
+  const { rows_left_out: leftOut, rows_repeated: repeated = 0 } = why;
+  const reasons = [
+    ...(leftOut > repeated
+      ? [`${grouped(leftOut - repeated)} by ${optionName('keep')} or ${optionName('keepQuality')}`]
+      : []),
+    ...(repeated > 0
+      ? [`${grouped(repeated)} by ${optionName('unique')}, as a row above has the same address`]
+      : []),
+  ];
+  const because = reasons.length === 0 ? '' : `; left out: ${reasons.join(', ')}`;
   const time = took === undefined ? '' : ` in ${took}`;
-  return `wrote ${[...parts, ...others].join(', ')}${time}${again}`;
+  return `wrote ${[...parts, ...others].join(', ')}${time}${because}`;
 }

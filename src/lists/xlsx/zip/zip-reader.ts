@@ -38,7 +38,7 @@ const smallBytes = 16 * 1024 * 1024;
 export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<string, ZipEntry>> {
   const head = await file.read(0, 16);
   if (head.length < 4 || head.readUInt32LE() !== 0x04_03_4b_50) {
-    const is = describeFile(head) ?? 'not a zip archive';
+    const is = describeFile(head, file.name) ?? 'not a zip archive';
     const fault = head.length === 0 ? 'empty' : 'other_format';
     throw new InputError(`${file.name} is not an XLSX workbook: it is ${is}`, { fault });
   }

@@ -193,6 +193,7 @@ describe('--keep and --rejects', () => {
     const requests = countRequests(service);
     const cases: [string[], RegExp][] = [
       [['--keep', 'good'], /--keep/],
+      [['--keep', 'vaild'], /--keep .*vaild.* valid\?/],
       [['--keep-quality', 'valid'], /--keep-quality/],
       [['--rejects', 'rejects.csv'], /--rejects.*--keep/],
       [['--keep', 'valid', '--rejects', 'out.csv'], /out\.csv/],
@@ -434,6 +435,7 @@ describe('--unique', () => {
     expect(await ids('out.csv')).toEqual(kept);
     const all = [...kept, ...(await ids('rejects.csv'))];
     expect(all.toSorted()).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(eventsOf(ended, 'outputs')).toMatchObject([{ rows_left_out: 8 - kept.length }]);
     const { rows_repeated: repeated } = JSON.parse((await read('s')).join(''));
     expect(repeated).toBe(args.includes('--keep') ? undefined : args.includes('#3') ? 1 : 2);
   });

@@ -192,6 +192,7 @@ describe('a run that stops', () => {
       'for a key that is refused with the upload',
       { args: ['plain.csv'], output: '-', env: wrongKey, code: 4, unpaid },
     ],
+    ['for a wrong column', { args: ['plain.csv', '--phone', 'tel'], code: 2 }],
     ['for its list, whose error says it', { args: ['plain.csv', '--min-rows', '2'], code: 8 }],
   ])('%s says what was sent or paid', async (_name, stop) => {
     const { args, output = 'out.csv', cwd = '', env, code, input = 'plain.csv' } = stop;
