@@ -463,6 +463,14 @@ describe('a history beside the list', () => {
     expect(eventsOf(fresh, 'proposed_history')).toMatchObject([
       { history: 'new.history', known: 0, is_other: false },
     ]);
+    // Where no country is known, results for one count as well.
+    for (const [list, history] of [
+      ['new.csv', 'new.history'],
+      ['all_2026-11-29.csv', 'all_2026-11-28.history'],
+    ] as const) {
+      const open = await runInProcess(['verify', list], { cwd: folder, env });
+      expect(eventsOf(open, 'proposed_history'), list).toMatchObject([{ history }]);
+    }
     // The nights of the examples go on with the history of contacts.csv.
     for (const job of ['nightly.sh', 'systemd/sluice-verify.service', 'github/verify.yml']) {
       const text = await readFile(join(projectRoot, 'examples', job), 'utf8');
@@ -550,7 +558,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     await write('unsubscribed.csv', 'month,people\nMay,12\n');
     const alone = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(eventsOf(alone, 'notice')).toMatchObject([{ code: 'opted_out', rows: 1 }]);
-    await write('opt-outs.csv', 'mail\nc@sluice.test\n');
+    await write('opt-outs.csv', 'mail\na@sluice.test\n');
     const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(ended.code).toBe(2);
     expect(eventsOf(ended, 'footer_found')).toMatchObject([{ count: 1 }]);
@@ -570,6 +578,29 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     for (const event of ['proposed_suppress', 'suppress_beside'] as const)
       expect(eventsOf(suppressed, event)).toEqual([]);
     expect(suppressed.code).toBe(2);
+  });
+
+  it('proposes of the lists of opt-outs those that have addresses of its rows', async () => {
+    await write('list.csv', 'name,phone\nx,+1 202 555 0110\ny,+1 202 555 0111\n');
+    await write('unsub.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
+    const unused = { lists: [{ list: 'unsub.csv', cells: 2 }] };
+    // Also where no country is known yet: the list has no numbers.
+    for (const country of [[], ['--country', 'US']]) {
+      const ended = await runInProcess(['verify', 'list.csv', ...country], { cwd: folder });
+      expect(commandIn(ended.stderr)).not.toContain('--suppress');
+      expect(eventsOf(ended, 'suppress_unused')).toMatchObject([unused]);
+      expect(eventsOf(ended, 'proposed_suppress')).toEqual([]);
+      expect(codedOf(ended, 'nothing_suppressed')).toEqual([]);
+    }
+    await write('optout.csv', 'phone\n+1 202 555 0111\n+1 202 555 0112\n');
+    const asked = await answerInProcess(['verify', 'list.csv', '--local', '--country', 'US'], {
+      cwd: folder,
+      answers: [[/Start \(1 cell left out by "optout.csv"\)\?/, 'n\r']],
+    });
+    expect(asked.code, asked.seen).toBe(2);
+    expect(commandIn(asked.seen)).toContain('--suppress optout.csv');
+    expect(commandIn(asked.seen)).not.toContain('unsub.csv');
+    expect(eventsOf(asked, 'suppress_unused')).toMatchObject([unused]);
   });
 
   it('says which rows have no country that the proposed command would send', async () => {
@@ -959,7 +990,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       "sluice verify sqlite:a.db --query 'select '\\''good1@sluice.test'\\'' as mail' --country US --email mail -o verified.csv",
     );
     // The list beside it is not sent, and the table can be named.
-    await write('optout.csv', 'mail\nc@sluice.test\n');
+    await write('optout.csv', 'mail\ngood1@sluice.test\n');
     const beside = await runInProcess(['verify', 'sqlite:a.db', ...query, '--country', 'US'], {
       cwd: folder,
     });
@@ -1138,7 +1169,7 @@ describe('sluice verify without a column, at a terminal', () => {
 
   it('ends with 2 and the command where the answer to the question for a country is n', async () => {
     await write('list.csv', 'mail\ngood1@sluice.test\n');
-    await write('unsubscribed.csv', 'mail\ngood1@sluice.test\n');
+    await write('unsubscribed.csv', 'mail\ngood1@sluice.test\nnobody@sluice.test\n');
     const ended = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [[/such as US or Germany: $/, 'n\r']],
@@ -1149,7 +1180,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(eventsOf(ended, 'error')).toEqual([]);
     const known = await answerInProcess(['verify', 'list.csv', '--local', '--country', 'US'], {
       cwd: folder,
-      answers: [[/Start \(the 1 entry of "unsubscribed.csv" left out\)\?/, 'n\r']],
+      answers: [[/Start \(1 cell left out by "unsubscribed.csv"\)\?/, 'n\r']],
     });
     expect(known.code, known.seen).toBe(2);
   });

@@ -103,7 +103,9 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
       estimate: async (added, how) => {
         const counted = withMore([...added, ['dry-run', true]], how?.without);
         const namesCodes = input.options.has('country-from');
-        const estimated = await estimateList(counted, reporter, { ...how, namesCodes });
+        const namesLists = input.options.has('suppress');
+        const form = { ...how, namesCodes, namesLists };
+        const estimated = await estimateList(counted, reporter, form);
         isCostShown = true;
         return estimated;
       },

@@ -1,7 +1,7 @@
 import { emailsWithoutCountry } from '../../report/sentences/list-sentences.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, describeCredits, grouped } from '../../platform/text/shown-numbers.js';
-import type { CommandInput, ParsedOptions } from '../command.js';
+import type { CommandInput } from '../command.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import { asWritten, locationOf } from '../endpoints/locations.js';
 import { findOtherRuns, isSameInput } from '../job/paid-again.js';
@@ -13,8 +13,19 @@ import { agrees, ask, mostTries, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { type AddedOption, type ChosenCountry, countryAnswered } from './choose-country.js';
 import { chooseHistory, type EstimateWith } from './choose-history.js';
-import type { SuppressedBeside } from './find-suppressed.js';
-import { type Proposal, showCommand, showCommands, withAdded } from './whole-command.js';
+import {
+  keepUsed,
+  reportSuppressed,
+  type SuppressedBeside,
+  suppressedIn,
+} from './find-suppressed.js';
+import {
+  type Proposal,
+  showCommand,
+  showCommands,
+  whatIsTaken,
+  withAdded,
+} from './whole-command.js';
 
 export interface GuideContext {
   readonly reporter: Reporter;
@@ -37,20 +48,26 @@ interface Started extends Proposal {
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
-  { fallback, suppressed = [], ...proposal }: Started,
+  { fallback, suppressed: found = [], ...given }: Started,
 ): Promise<number> {
   const { options } = input;
   const { reporter, estimate, verify } = context;
   if (options.has('dry-run')) {
-    showCommands(proposal, [], input, reporter);
-    return verify(proposal.added);
+    reportSuppressed(found, [], reporter);
+    showCommands(given, [], input, reporter);
+    return verify(given.added);
   }
   // The person's answers come to what was detected.
-  const added = [...proposal.added];
+  const added = [...given.added];
   const ofCountry = await countWithCountry(added, fallback, input, context);
-  if (!ofCountry) return leave(proposal, input, reporter);
+  if (!ofCountry) return leave({ ...given, suppressed: found }, input, reporter);
   let counted = ofCountry;
   counted = await countByCallingCodes(counted, added, input, context);
+  const answered = added.slice(given.added.length);
+  const withAll = { ...given, added, suppressed: found };
+  const { added: kept, other, suppressed } = await keepUsed(withAll, counted, true, input, context);
+  added.splice(0, added.length, ...kept);
+  const proposal = { added: added.slice(0, added.length - answered.length), other };
   counted = await countWithOtherRun(counted, added, input, context);
   const chosen = await chooseHistory(counted, { added, isCountryKnown: true }, input, estimate);
   ({ counted } = chosen);
@@ -75,36 +92,17 @@ export async function askToStart(
   reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
   if (counted.launchesNothing) return notStarted(reporter);
-  const what = whatIsTaken(withAdded(options, added, input.cwd), suppressed);
+  const what = whatIsTaken(withAdded(options, added, input.cwd), suppressed, suppressedIn(counted));
   return startAsAnswered({ added, trial, counted, what }, input, context);
-}
-
-/** What of a list is verified, where it is less than all, or more than one sheet: beside the question. */
-function whatIsTaken(
-  options: ParsedOptions<'sheet'>,
-  suppressed: readonly SuppressedBeside[],
-): string {
-  const sheet = options.text('sheet');
-  const sheets =
-    sheet === 'all'
-      ? 'all sheets'
-      : `${sheet?.includes(',') ? 'the sheets' : 'only the sheet'} ${JSON.stringify(sheet)}`;
-  const taken = [
-    ...(sheet === undefined ? [] : [sheets]),
-    ...suppressed.map(
-      ({ list, cells }) =>
-        `the ${grouped(cells)} ${cells === 1 ? 'entry' : 'entries'} of ${JSON.stringify(list)} left out`,
-    ),
-  ];
-  return taken.length === 0 ? '' : ` (${taken.join(', ')})`;
 }
 
 /** Ends with the command, for a person who does not know an answer now. */
 export function leave(
-  proposal: Proposal,
+  proposal: Started,
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
 ): number {
+  reportSuppressed(proposal.suppressed ?? [], [], reporter);
   showCommands(proposal, [], input, reporter);
   return notStarted(reporter);
 }

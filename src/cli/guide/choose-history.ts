@@ -46,7 +46,7 @@ interface ChosenHistory {
  * Chooses what a run that is paid for keeps its results in: of the histories in the folders of the output and
  * the list the one that knows most of the addresses; a new one where none knows any.
  *
- * @param isCountryKnown whether what they know can be counted; else the latest of the service is taken
+ * @param isCountryKnown whether results for other countries than that which is counted with are of no use
  */
 export async function chooseHistory(
   counted: EstimatedJob,
@@ -66,13 +66,17 @@ export async function chooseHistory(
     ...((await isTaken(resolvePath(cwd, beside.history))) ? [beside.history] : []),
     ...historiesBeside(beside.history, input),
   ];
+  const knows = (tried: EstimatedJob): number =>
+    totalOf(tried, 'from_history') +
+    (isCountryKnown
+      ? 0
+      : tried.doubtful.reduce((sum, each) => sum + (each.inHistory?.known ?? 0), 0));
   let best: { readonly history: string; readonly counted: EstimatedJob } | undefined;
   const messages: Message[] = [];
   for (const history of inTurn.slice(0, mostHistories)) {
     try {
       const tried = await estimate([...added, ['history', history]], { isOffline: true });
-      if (!best || totalOf(tried, 'from_history') > totalOf(best.counted, 'from_history'))
-        best = { history, counted: tried };
+      if (!best || knows(tried) > knows(best.counted)) best = { history, counted: tried };
       if (totalOf(tried, 'credits') === 0) break;
     } catch (error) {
       // One of another service is of no use here.
@@ -81,11 +85,7 @@ export async function chooseHistory(
         messages.push(message('history_not_counted', { history, message: errorText(error) }));
     }
   }
-  const isUsed =
-    best &&
-    (!isCountryKnown ||
-      totalOf(best.counted, 'from_history') > 0 ||
-      best.history === beside.history);
+  const isUsed = best && (knows(best.counted) > 0 || best.history === beside.history);
   const used = isUsed ? best : undefined;
   const history = used?.history ?? beside.history;
   const known = used ? totalOf(used.counted, 'from_history') : 0;

@@ -21,9 +21,14 @@ import { isInteractive } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { askToStart, type GuideContext, leave } from './ask-to-start.js';
 import { type AddedOption, askCountry, chooseCountry } from './choose-country.js';
-import { chooseHistory } from './choose-history.js';
+import { chooseHistory, type EstimateWith } from './choose-history.js';
 import { columnMessages, findForm, foundMessages, severalMessages } from './find-form.js';
-import { findSuppressed } from './find-suppressed.js';
+import {
+  findSuppressed,
+  keepUsed,
+  reportSuppressed,
+  type SuppressedBeside,
+} from './find-suppressed.js';
 import { findTable, inPlace, leavesRowsOut } from './find-table.js';
 import { offerToResume } from './offer-to-resume.js';
 import { namesNoColumn, outputDatabase } from './what-is-missing.js';
@@ -140,12 +145,14 @@ export async function showGuide(
   const lacksService = isToTable && target?.kind === 'local' && !target.isOnPurpose;
   const what = `or, with the results in the table${lacksService ? ` (needs ${serviceNeeded})` : ''}`;
   const other = toTable && proposed !== undefined ? { added: toTable, what } : undefined;
-  if (answered === null) return leave({ added, other }, input, reporter);
+  if (answered === null) return leave({ added, other, suppressed }, input, reporter);
   if (isAsked) return askToStart(input, context, { added, other, fallback, suppressed });
-  if (isReadOnce) showCommand(added, input, reporter);
-  else {
+  if (isReadOnce) {
+    reportSuppressed(suppressed, [], reporter);
+    showCommand(added, input, reporter);
+  } else {
     const isKnown = chosen !== undefined;
-    await showProposal(input, context, { added, other }, { isKnown, lacksService });
+    await showProposal(input, context, { added, other, suppressed }, { isKnown, lacksService });
   }
   const needed = [
     ...(added.some(([, value]) => value === countryToFillIn)
@@ -218,31 +225,39 @@ function prefixesOf(
 async function showProposal(
   input: CommandInput<VerifyOption>,
   { reporter, estimate }: GuideContext,
-  proposal: Proposal,
+  given: Proposal & { readonly suppressed: readonly SuppressedBeside[] },
   country: { readonly isKnown: boolean; readonly lacksService: boolean },
 ): Promise<void> {
-  const { added } = proposal;
-  const known = added.filter(([, value]) => value !== countryToFillIn);
-  const phone = known.find(([name]) => name === 'phone')?.[1];
+  const isFilledIn = ([, value]: AddedOption): boolean => value !== countryToFillIn;
+  const phone = given.added.find(([name]) => name === 'phone')?.[1];
   // Emails are counted the same whatever their country is.
   const assumed =
     phone === undefined ? (['country', 'US'] as const) : (['country-from', phone] as const);
-  const counting: readonly AddedOption[] = [
-    ...known,
+  const assumptions: readonly AddedOption[] = [
     ...(country.isKnown ? [] : [assumed, ['email-country', 'US'] as const]),
     ...(country.lacksService ? [['local', true] as const] : []),
   ];
-  const first = await estimate(counting, { isOffline: true }).catch((error: unknown) => {
-    showCommand(proposal.added, input, reporter);
+  const counting = (added: readonly AddedOption[]): readonly AddedOption[] => [
+    ...added.filter(isFilledIn),
+    ...assumptions,
+  ];
+  const estimateAll: EstimateWith = async (added, how) => estimate(counting(added), how);
+  const first = await estimateAll(given.added, { isOffline: true }).catch((error: unknown) => {
+    showCommand(given.added, input, reporter);
     throw error;
   });
-  const ofRun = { added: counting, isCountryKnown: country.isKnown };
+  const proposal = await keepUsed(given, first, country.isKnown, input, {
+    reporter,
+    estimate: estimateAll,
+  });
+  const { added } = proposal;
+  const ofRun = { added: counting(added), isCountryKnown: country.isKnown };
   const history = await chooseHistory(first, ofRun, input, estimate);
   const { counted } = history;
   const { countries, email } = counted.estimate;
   const emails = emailsWithoutCountry(email?.not_submitted);
   if (country.isKnown) {
-    const isAsked = known.length < added.length;
+    const isAsked = !added.every(isFilledIn);
     if (countries)
       reporter.report([message('countries', { countries, emails, is_asked: isAsked })]);
     reporter.doubtful(counted.doubtful);

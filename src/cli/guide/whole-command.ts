@@ -1,11 +1,13 @@
 import { showLocation } from '../../lists/location.js';
 import { shellQuote } from '../../platform/text/printable.js';
+import { counted } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, type ParsedOptions, programName } from '../command.js';
 import { placed, standard } from '../endpoints/locations.js';
 import { message } from '../messages/catalogue.js';
 import { verifyOptions } from '../options/verify-options.js';
 import type { Reporter } from '../terminal/reporter.js';
 import type { AddedOption } from './choose-country.js';
+import type { SuppressedBeside } from './find-suppressed.js';
 
 /** What is added to the given command. */
 export interface Proposal {
@@ -98,4 +100,23 @@ function argumentsOf(
         : [name === 'output' ? '-o' : `--${name}`, value];
     }),
   ];
+}
+
+/** What of a list is verified, where it is less than all, or more than one sheet: beside the question. */
+export function whatIsTaken(
+  options: ParsedOptions<'sheet'>,
+  suppressed: readonly SuppressedBeside[],
+  cells: number,
+): string {
+  const sheet = options.text('sheet');
+  const sheets =
+    sheet === 'all'
+      ? 'all sheets'
+      : `${sheet?.includes(',') ? 'the sheets' : 'only the sheet'} ${JSON.stringify(sheet)}`;
+  const lists = suppressed.map(({ list }) => JSON.stringify(list)).join(' or ');
+  const taken = [
+    ...(sheet === undefined ? [] : [sheets]),
+    ...(suppressed.length === 0 ? [] : [`${counted(cells, 'cell')} left out by ${lists}`]),
+  ];
+  return taken.length === 0 ? '' : ` (${taken.join(', ')})`;
 }

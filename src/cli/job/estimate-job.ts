@@ -31,6 +31,8 @@ export interface EstimateForm {
   readonly isOffline?: boolean;
   /** Whether `--country-from` is given, and not assumed to count the list. @default true */
   readonly namesCodes?: boolean;
+  /** Whether `--suppress` is given, and not proposed. @default true */
+  readonly namesLists?: boolean;
 }
 
 /** Reads and counts what a run would send; reported also with `--quiet`, as it was asked for. */
@@ -91,7 +93,7 @@ export async function estimateJob(
   { shared, target, input: { options }, reporter, findPaid, findElsewhere }: Job,
   { stateDir, store }: RunPlace,
   reports: RunReports,
-  { isOffline = false, namesCodes = true }: EstimateForm = {},
+  { isOffline = false, namesCodes = true, namesLists = true }: EstimateForm = {},
 ): Promise<EstimatedJob> {
   reporter.target(target);
   const connection =
@@ -112,8 +114,11 @@ export async function estimateJob(
       ...shared,
       onProgress: (progress) => {
         const isOfEmails = progress.stage === 'notice' && progress.code === 'emails_of_countries';
-        if (!namesCodes && progress.stage === 'notice' && progress.code === 'no_calling_codes')
-          return;
+        const isUnnamed =
+          progress.stage === 'notice' &&
+          ((!namesCodes && progress.code === 'no_calling_codes') ||
+            (!namesLists && progress.code === 'nothing_suppressed'));
+        if (isUnnamed) return;
         if (progress.stage === 'notice' && progress.code === 'budget_short') {
           const { type, used, smallest, allowed } = progress.fields;
           if (Number(used) + Number(smallest) > Number(allowed)) unaffordable.add(String(type));

@@ -265,10 +265,16 @@ export const catalogue = {
       `country: ${why}${country === null ? ' (every address needs one, emails too)' : ''}`,
   }),
   proposed_suppress: notice({
-    when: 'Lists beside the input (of a database on a server: in the current folder) are named as those who have opted out, and there is no `--suppress`: it is proposed.',
+    when: 'Lists beside the input (of a database on a server: in the current folder) are named as those who have opted out, have addresses of its rows as far as that is known, and there is no `--suppress`: it is proposed.',
     example: { lists: [{ list: 'unsubscribed.csv', cells: 20 }] },
     sentence: ({ lists }) =>
       `suppress: ${lists.map(({ list }) => list).join(', ')}, by ${lists.length === 1 ? 'its name a list' : 'their names lists'} of those who have opted out`,
+  }),
+  suppress_unused: notice({
+    when: 'Such lists have no address of the rows that are verified: they are not proposed.',
+    example: { lists: [{ list: 'unsubscribed.csv', cells: 20 }] },
+    sentence: ({ lists }) =>
+      `not proposed, as no cell that is verified is in ${lists.length === 1 ? 'it' : 'them'}: --suppress ${lists.map(({ list, cells }) => `${list} (${counted(cells, 'cell')})`).join(', ')}`,
   }),
   suppress_beside: notice({
     when: 'Files beside the list are named as those who have opted out, there is no `--suppress`, and no addresses are found in them.',

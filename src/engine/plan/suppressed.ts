@@ -55,11 +55,12 @@ export class Suppressed {
   /** The lists that were added, and how many of their cells. */
   readonly lists: string[] = [];
   cells = 0;
+  /** Whether a cell of them is one of a phone number. */
+  hasPhones = false;
   readonly #country: CountryCode | undefined;
   readonly #hash: KeyHash;
   readonly #table: AddressTable;
   #hasDomains = false;
-  #hasPhones = false;
   #hasNational = false;
 
   /** @param country of most rows: a number without a calling code may be one of it. @default none */
@@ -102,7 +103,7 @@ export class Suppressed {
    * @param digits of the cell; `undefined` where it is a text
    */
   hasPhone(key: string, digits: string | undefined, country: CountryCode): boolean {
-    if (!this.#hasPhones) return false;
+    if (!this.hasPhones) return false;
     if (this.#isIn('phone', key)) return true;
     if (digits === undefined) {
       return numbersIn(key.slice(1)).some((each) => this.hasPhoneIn(each, country));
@@ -183,7 +184,7 @@ export class Suppressed {
   #addPhones(text: string, country: CountryCode | undefined): SuppressedCell {
     const count = text.match(/\p{Nd}/gu)?.length ?? 0;
     if (count === 0) return 'unread';
-    this.#hasPhones = true;
+    this.hasPhones = true;
     let found: SuppressedCell = 'unread';
     if (phoneDigits(text)) found = this.#addNumber(text, country);
     else {
