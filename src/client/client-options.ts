@@ -48,7 +48,8 @@ export interface ClientOptions {
    * and once more by each request whose key was refused: keys may be replaced while the client is used.
    * A run or stream that gets the key of another account stops with `state_mismatch`, and launches nothing there.
    *
-   * @default none: every operation but `format` throws ConfigurationError before it sends anything
+   * @default none: every operation but `format` throws ConfigurationError before it sends anything. `undefined` is
+   *   refused at once: the environment variable that it comes from is not set
    */
   readonly apiKey?: string | (() => string | Promise<string>) | undefined;
   /**
@@ -146,6 +147,12 @@ export type ClientSettings = Readonly<ReturnType<typeof parseClientOptions>>;
 export function parseClientOptions(options: ClientOptions) {
   refuseDouble(options);
   checkOptions(options, shape);
+  if (Object.hasOwn(options, 'apiKey') && options.apiKey === undefined) {
+    throw new ConfigurationError(
+      'the API key is undefined: if it comes from the environment, its variable is not set',
+      { option: 'apiKey', fault: 'missing' },
+    );
+  }
   const { clock = systemClock } = options;
   const { speed = 1 } = clock;
   return {

@@ -180,10 +180,21 @@ describe('what is wrong before anything is sent', () => {
     });
   }
 
-  test('names a key that the environment does not have, and sends nothing', async () => {
+  test('refuses at once a key that the environment does not have, as it does an empty one', () => {
+    for (const [apiKey, fault] of [
+      [process.env['NOBODY_SETS_THIS'], 'missing'],
+      ['', 'empty'],
+    ] as const) {
+      const made = (): Client => new Client({ baseUrl: 'https://service.example', apiKey });
+      const refused = { code: 'invalid_option', option: 'apiKey', fault };
+      expect(made).toThrow(expect.objectContaining(refused));
+    }
+  });
+
+  test('names a key that is not given, and sends nothing', async () => {
     const server = await startServer((_, response) => sendJson(response, 401, {}));
     const { baseUrl } = server;
-    const keyless = new Client({ baseUrl, apiKey: process.env['NOBODY_SETS_THIS'] });
+    const keyless = new Client({ baseUrl });
     for (const [operation, { call }] of Object.entries(calls)) {
       if (operation === 'format') continue;
       const error = await caught(call(keyless));

@@ -132,7 +132,7 @@ function unitAddresses(unit: unknown): (readonly [VerificationType, string])[] {
 
 function noKeyError(operation: OperationName): ConfigurationError {
   return new ConfigurationError(
-    `${operation} needs an API key: the client has none. Give it apiKey; if that comes from the environment, its variable is not set`,
+    `${operation} needs an API key, and the client has none: give it apiKey`,
     { option: 'apiKey', fault: 'missing' },
   );
 }
