@@ -92,7 +92,9 @@ export async function askToStart(
   reporter.report([message('cost', counted.estimate), ...counted.before]);
   reporter.doubtful(counted.doubtful);
   if (counted.launchesNothing) return notStarted(reporter);
-  const what = whatIsTaken(withAdded(options, added, input.cwd), suppressed, suppressedIn(counted));
+  const taken = withAdded(options, added, input.cwd);
+  const lists = suppressed.map(({ list }) => list);
+  const what = whatIsTaken(taken, lists, suppressedIn(counted));
   return startAsAnswered({ added, trial, counted, what }, input, context);
 }
 

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readSuppressed } from '../../engine/runs/options/read-suppressed.js';
-import type { Suppressed } from '../../engine/plan/suppressed.js';
 import { isSluiceError } from '../../index.js';
 import type { CommandInput } from '../command.js';
 import {
@@ -115,7 +114,7 @@ export function suppressedIn({ estimate: { email, phone } }: EstimatedJob): numb
 async function heldBy(
   list: string,
   signal: AbortSignal,
-): Promise<Pick<Suppressed, 'cells' | 'hasPhones'> | undefined> {
+): Promise<Omit<SuppressedBeside, 'list'> | undefined> {
   try {
     const { suppressed } = await readSuppressed([list], { signal });
     return suppressed && { cells: suppressed.cells, hasPhones: suppressed.hasPhones };

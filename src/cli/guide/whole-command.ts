@@ -7,7 +7,6 @@ import { message } from '../messages/catalogue.js';
 import { verifyOptions } from '../options/verify-options.js';
 import type { Reporter } from '../terminal/reporter.js';
 import type { AddedOption } from './choose-country.js';
-import type { SuppressedBeside } from './find-suppressed.js';
 
 /** What is added to the given command. */
 export interface Proposal {
@@ -105,7 +104,7 @@ function argumentsOf(
 /** What of a list is verified, where it is less than all, or more than one sheet: beside the question. */
 export function whatIsTaken(
   options: ParsedOptions<'sheet'>,
-  suppressed: readonly SuppressedBeside[],
+  suppressed: readonly string[],
   cells: number,
 ): string {
   const sheet = options.text('sheet');
@@ -113,7 +112,7 @@ export function whatIsTaken(
     sheet === 'all'
       ? 'all sheets'
       : `${sheet?.includes(',') ? 'the sheets' : 'only the sheet'} ${JSON.stringify(sheet)}`;
-  const lists = suppressed.map(({ list }) => JSON.stringify(list)).join(' or ');
+  const lists = suppressed.map((list) => JSON.stringify(list)).join(' or ');
   const taken = [
     ...(sheet === undefined ? [] : [sheets]),
     ...(suppressed.length === 0 ? [] : [`${counted(cells, 'cell')} left out by ${lists}`]),
