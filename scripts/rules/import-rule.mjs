@@ -48,6 +48,8 @@ const faces = [
   join('platform', 'check-options.ts'),
   join('platform', 'option-kinds.ts'),
   // What a list is called, where an output goes, and how both are shown: of no use to a program.
+  join('engine', 'addresses', 'suggest-domain.ts'),
+  join('engine', 'addresses', 'phone', 'phone-country.ts'),
   join('engine', 'batches', 'export-check.ts'),
   join('engine', 'driver', 'verify-address.ts'),
   join('engine', 'history', 'history-options.ts'),

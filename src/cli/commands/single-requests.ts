@@ -4,6 +4,8 @@ import {
   type UnitRequest,
   type VerificationType,
 } from '../../contract/index.js';
+import { fitsCountry, phoneCountry } from '../../engine/addresses/phone/phone-country.js';
+import { suggestDomain } from '../../engine/addresses/suggest-domain.js';
 import { isMalformed } from '../../engine/driver/verify-address.js';
 import { ConfigurationError } from '../../index.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
@@ -49,7 +51,10 @@ export const checkCommand = defineCommand({
       ...typeOption,
       help: 'email or phone, asked whatever its form (default: an address with an @ is an email; what cannot be an address is refused).',
     },
-    { ...countryOption, help: 'Target country, such as US; phones need it.' },
+    {
+      ...countryOption,
+      help: 'Target country, such as US; phones need it, unless their calling code says it.',
+    },
     jsonOption,
     ...singleConnectionOptions,
   ],
@@ -65,7 +70,9 @@ export const checkCommand = defineCommand({
     const answer = await withAnyService(input, (client) =>
       askPaid(input, 'verifyUnit', (call) => client.verifyUnit(request, call)),
     );
-    await printAnswer(input, answer, () => fieldsText(flattened(answer)));
+    const meant = request.type === 'email' ? suggestDomain(address) : undefined;
+    const hint = meant === undefined ? '' : fieldsText({ suggestion: meant });
+    await printAnswer(input, answer, () => fieldsText(flattened(answer)) + hint);
     return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
   },
 });
@@ -75,10 +82,15 @@ function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>
   const targetCountry = findCountry(options);
   if (targetCountry !== undefined) return defaultUnitRequest({ type, address, targetCountry });
   if (type === 'email') return { type, email: address };
-  throw new ConfigurationError('a phone number needs its target country: --country <CC>', {
-    code: 'country_missing',
-    option: 'country',
-  });
+  const own = phoneCountry(address);
+  const likely = typeof own === 'string' ? own : undefined;
+  if (likely !== undefined && fitsCountry(address, likely)) {
+    return defaultUnitRequest({ type, address, targetCountry: likely });
+  }
+  throw new ConfigurationError(
+    `a phone number needs its target country: ${likely === undefined ? '--country <CC>' : `--country ${likely}, if its calling code is right`}`,
+    { code: 'country_missing', option: 'country' },
+  );
 }
 
 /** The service charges for whatever it is asked. */

@@ -95,6 +95,19 @@ describe('sluice check', () => {
     ]);
   });
 
+  it('reads the country of a number from its calling code, and suggests a domain', async () => {
+    const { service } = await withService();
+    expect(await runCommand(checkCommand, ['+447700900123'], connectTo(service))).toMatchObject({
+      code: 2,
+    });
+    for (const number of ['+12025550123', '+4930123456', '+1 416 555 0123']) {
+      expect((await runCommand(checkCommand, [number], connectTo(service))).code).toBe(0);
+    }
+    expect(await chargesOf(service)).toHaveLength(3);
+    const { stdout } = await runCommand(checkCommand, ['user@gmial.com'], connectTo(service));
+    expect(stdout).toMatch(/^suggestion +gmail\.com$/m);
+  });
+
   it.each([
     [['ada,grace@example.com', '--local'], 3, 'status  parse_error\n'],
     [['hello', '--local'], 2, '', { fault: 'unsupported' }],
