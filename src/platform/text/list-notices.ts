@@ -74,7 +74,7 @@ export const inputNotices = {
     },
   }),
   sheets_not_kept: define({
-    when: 'The output is a workbook, and cannot keep the sheets of the input that were not read. `references`: other sheets refer to a table or a sheet that it has not; `dates_1904`: dates count from 1904; `macros`: macro sheets; `form`: parts that Sluice cannot read; `size`: they are too large.',
+    when: 'The output is a workbook, and cannot keep the sheets of the input that were not read. `references`: other sheets refer to a table or a sheet that it has not; `dates_1904`: dates count from 1904; `macros`: macro sheets; `form`: a part is missing (such as its styles), damaged, encrypted or of Strict Open XML; `size`: they are too large.',
     example: {
       input: 'list.xlsx',
       sheets: ['Notes'],
@@ -401,7 +401,7 @@ const notKept = {
   references: 'a formula or pivot table refers to a table or a sheet that the output does not have',
   dates_1904: 'the dates of the workbook count from 1904',
   macros: 'a workbook with macro sheets needs macros',
-  form: 'Sluice cannot read all parts of the workbook',
+  form: 'a part of the workbook is missing, damaged, encrypted or of Strict Open XML: open it in a spreadsheet program, save it as a plain .xlsx, and run again',
   size: 'the workbook is too large',
 } as const;
 
