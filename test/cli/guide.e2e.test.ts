@@ -116,7 +116,7 @@ describe('a list with an unfinished run that has paid', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/\[Y\/n\]/, '\r']],
+      answers: [[/\[y\/N\]/, 'y\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(eventsOf(resumed, 'going_on')).toHaveLength(1);
@@ -136,7 +136,7 @@ describe('a list with an unfinished run that has paid', () => {
       cwd: folder,
       env,
       answers: [
-        [/\[Y\/n\]/, 'n\r'],
+        [/\[y\/N\]/, '\r'],
         [/\[y\/N\]/, '\r'],
       ],
     });
@@ -148,7 +148,7 @@ describe('a list with an unfinished run that has paid', () => {
     const resumed = await answerInProcess(['verify', 'list.csv', '-o', 'second.csv'], {
       cwd: folder,
       env,
-      answers: [[/\[Y\/n\]/, '\r']],
+      answers: [[/\[y\/N\]/, 'y\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(await linesOf('first.csv')).toBe(3);
@@ -205,7 +205,7 @@ describe('a list with an unfinished run that has paid', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/\b2\b.*--max-credits.*\b1\b.*\[Y\/n\]/s, '\r']],
+      answers: [[/\b2\b.*--max-credits.*\b1\b.*\[y\/N\]/s, 'y\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(await linesOf('list.verified.csv')).toBe(3);
@@ -214,7 +214,66 @@ describe('a list with an unfinished run that has paid', () => {
   });
 });
 
+describe('the command that resumes a run', () => {
+  it('is the one that began it, with every option as it was given', async () => {
+    const { service } = await withService();
+    await write(
+      'list.csv',
+      'mail,mobile\ngood1@sluice.test,\ngood1@sluice.test,\ngood2@sluice.test,\n',
+    );
+    await write('outs.csv', 'email\nout@sluice.test\n');
+    const env = connectTo(service);
+    const options =
+      '--email mail --phone mobile --country US --batch-size 1 ' +
+      '--prefix mail=chk --columns valid,quality --unique=mail --keep ' +
+      'mail=valid --rejects rest.csv --neutralize-formulas --summary sum.json --report page.html --suppress outs.csv --min-rows 2 --concurrency 1';
+    const begun = options.split(' ');
+    const limited = [...begun, '--max-credits', '1', '-o', 'out.csv', '--yes', '--quiet'];
+    const stopped = await runInProcess(['verify', 'list.csv', ...limited], { cwd: folder, env });
+    expect(stopped.code, stopped.stderr).toBe(5);
+    const resumed = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env,
+      answers: [[/\[y\/N\]/, 'y\r']],
+    });
+    expect(resumed.code, resumed.seen).toBe(0);
+    const [shown] = eventsOf(resumed, 'command');
+    expect(shown).toMatchObject({
+      command: `sluice verify list.csv ${options} -o out.csv`,
+    });
+    const [header] = (await readFile(join(folder, 'out.csv'), 'utf8')).split('\n');
+    expect(header).toBe('mail,mobile,chk_valid,chk_quality,mobile_valid');
+    expect(await linesOf('rest.csv')).toBe(2);
+    const summary: unknown = JSON.parse(await readFile(join(folder, 'sum.json'), 'utf8'));
+    expect(summary).toMatchObject({ exit_code: 0 });
+    expect(await paid(service)).toBe(2);
+  });
+});
+
 describe('an unfinished run that the command would not resume', () => {
+  it('names an option that is not kept, as it may hold a password', async () => {
+    const { service } = await withService();
+    await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
+    const env = connectTo(service);
+    const { baseUrl, apiKey } = { baseUrl: service.baseUrl, apiKey: env['SLUICE_API_KEY'] ?? '' };
+    const client = new Client({ baseUrl, apiKey });
+    const began = run({
+      source: join(folder, 'list.csv'),
+      sink: join(folder, 'list.verified.csv'),
+      client,
+      email: ['mail'],
+      country: 'US',
+      batchSize: 1,
+      maxCredits: 1,
+      command: [['suppress', null]],
+    });
+    await expect(began).rejects.toMatchObject({ code: 'budget_exhausted' });
+    await client.close();
+    const asked = await answerInProcess(['verify', 'list.csv'], { cwd: folder, env, answers: [] });
+    expect(asked.code, asked.seen).toBe(2);
+    expect(await paid(service)).toBe(1);
+  });
+
   it('names its service where none is given', async () => {
     const { service } = await withService();
     await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
@@ -371,7 +430,7 @@ describe('an unfinished run with a suppress list', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/\[Y\/n\]/, '\r']],
+      answers: [[/\[y\/N\]/, 'y\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     const charged = (await chargesOf(service)).map(({ address }) => address);
@@ -509,7 +568,7 @@ describe('an unfinished run with a history', () => {
     const resumed = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env,
-      answers: [[/\[Y\/n\]/, '\r']],
+      answers: [[/\[y\/N\]/, 'y\r']],
     });
     expect(resumed.code, resumed.seen).toBe(0);
     expect(codedOf(resumed, 'history_left_out')).toEqual([]);

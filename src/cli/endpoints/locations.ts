@@ -125,6 +125,11 @@ export function asWritten(cwd: string, name: string): string {
   return cwd !== '.' && name.startsWith(`${cwd}/`) ? name.slice(cwd.length + 1) : name;
 }
 
+/** Whether it is a URL with a user or parameters in it: it is neither printed nor kept. */
+export function mayHoldPassword(argument: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument);
+}
+
 export const standard = '-';
 
 export function placed(

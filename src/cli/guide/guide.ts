@@ -101,8 +101,7 @@ export async function showGuide(
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   if (isAsked) {
     const output = options.text('output') ?? (await proposedOutput({ ...input, options }));
-    const prefixes = prefixesOf(found, options);
-    const resumed = await offerToResume(inputOf(source), { output, prefixes }, input, context);
+    const resumed = await offerToResume(inputOf(source), output, input, context);
     if (resumed) return context.verify(resumed);
   }
   const byList = chooseCountry(options, seen, input.env);

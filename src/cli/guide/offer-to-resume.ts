@@ -1,7 +1,6 @@
-import { optionsOfRun, type RecordedOptions } from '../../engine/runs/reporting/read-status.js';
+import { runEntryOf } from '../../engine/runs/reporting/read-status.js';
 import { ConfigurationError, defaultStateDir, type RunStatus } from '../../index.js';
 import { comparableNames } from '../../lists/location.js';
-import { isObject } from '../../platform/check-options.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget } from '../connect.js';
@@ -9,8 +8,7 @@ import { stateDirectoryOf } from '../endpoints/list-ends.js';
 import { asWritten, locationOf } from '../endpoints/locations.js';
 import { findOtherRuns, isSameInput } from '../job/paid-again.js';
 import { findStatus } from '../job/questions.js';
-import { parameterOptions } from '../options/batch-options.js';
-import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
+import type { VerifyOption } from '../options/verify-options.js';
 import { agrees } from '../terminal/ask-person.js';
 import type { GuideContext } from './ask-to-start.js';
 import { type AddedOption, countryOf, countryOptions } from './choose-country.js';
@@ -18,13 +16,15 @@ import { showCommand } from './whole-command.js';
 
 /** An unfinished run of the list that has paid for some of it. */
 interface PaidRun {
-  /** The options that it was begun with. */
+  /** The options that it was begun with, as they were given. */
   readonly added: readonly AddedOption[];
   /** Its output. @default the one that is proposed */
   readonly output?: string;
   /** Why its command cannot be proposed. @default it can */
   readonly refusal?: string;
   readonly question: string;
+  /** Whether it may pay more than the run's own limit. */
+  readonly isLimitLifted: boolean;
 }
 
 /**
@@ -36,10 +36,11 @@ interface PaidRun {
  */
 export async function offerToResume(
   list: string,
-  { output, prefixes }: { readonly output: string; readonly prefixes: readonly AddedOption[] },
+  output: string,
   input: CommandInput<VerifyOption>,
   { person, reporter }: GuideContext,
 ): Promise<readonly AddedOption[] | undefined> {
+  if (input.options.has('fresh')) return undefined;
   const stateDir = stateDirectoryOf(locationOf(output, input), input);
   const found = stateDir === undefined ? undefined : await findStatus(stateDir);
   const known = found?.isFinished === false && isSameInput(found, list) ? found : undefined;
@@ -53,11 +54,11 @@ export async function offerToResume(
   const to = unfinished.output ?? (given.has('output') ? undefined : output);
   const added: readonly AddedOption[] = [
     ...unfinished.added.filter(([name]) => !given.has(name)),
-    ...prefixes,
     ...(to === undefined ? [] : [['output', to] as const]),
   ];
   showCommand(added, input, reporter);
-  return (await agrees(unfinished.question, person, input.signal, true)) ? added : undefined;
+  const { question, isLimitLifted } = unfinished;
+  return (await agrees(question, person, input.signal, !isLimitLifted)) ? added : undefined;
 }
 
 /** The same with another output, if this output alone names its state directory. */
@@ -79,7 +80,7 @@ async function findPaidElsewhere(
 
 async function paidRunOf(
   status: RunStatus,
-  { options, env }: CommandInput<VerifyOption>,
+  { options, env, cwd }: CommandInput<VerifyOption>,
 ): Promise<PaidRun | undefined> {
   const paid = describeCredits(status.launchedCredits);
   if (paid === undefined) return undefined;
@@ -87,8 +88,8 @@ async function paidRunOf(
   const service = target.kind === 'service' ? target.baseUrl : undefined;
   // What would be refused is not proposed: the count says why.
   const isOther = options.has('local') || (service !== undefined && service !== status.service);
-  const { 'max-credits': most, ...begunWith } = (await optionsOfRun(status.stateDir)) ?? {};
-  if (isOther || countryOptions.some((name) => isGivenOther(options, name, begunWith[name]))) {
+  const { decides = {}, command, maxCredits: most } = (await runEntryOf(status.stateDir)) ?? {};
+  if (isOther || countryOptions.some((name) => isGivenOther(options, name, decides[name]))) {
     return undefined;
   }
   const unfinished = `the unfinished run of ${startText(status.startedAt)} has paid ${paid}`;
@@ -96,11 +97,15 @@ async function paidRunOf(
     service === undefined && status.service !== 'local'
       ? `${unfinished} on ${status.service}, and this command names no service: set SLUICE_BASE_URL and SLUICE_API_KEY to resume it, or add --local for the local service; nothing was sent`
       : undefined;
-  const lacksSuppressList =
-    begunWith['suppress'] === null && !options.has('suppress')
-      ? `${unfinished}, and began with --suppress: give the same list again to resume it; nothing was sent`
-      : undefined;
-  const refusal = lacksService ?? lacksSuppressList;
+  const [hidden] =
+    command?.find(([name, value]) => value === null && !options.has(name as VerifyOption)) ?? [];
+  const lacksOption = hidden
+    ? `${unfinished}, and began with --${hidden}: give the same again to resume it; nothing was sent`
+    : undefined;
+  const lacksCommand = command
+    ? undefined
+    : `${unfinished}, and was begun by a program: resume it there, or add --fresh to begin again and pay for everything; nothing was sent`;
+  const refusal = lacksService ?? lacksOption ?? lacksCommand;
   const { openCredits, budgetCredits } = status;
   const open = describeCredits(openCredits);
   // One that the next batch does not fit would stop the run again at once.
@@ -115,7 +120,12 @@ async function paidRunOf(
     ? `${usedUp}, and may pay ${open} more: add --max-credits for a limit`
     : '';
   return {
-    added: givenAgain(isLeft ? { ...begunWith, 'max-credits': most } : begunWith),
+    added: (command ?? []).flatMap(([name, value]) =>
+      value === null || (name === 'max-credits' && !isLeft)
+        ? []
+        : [[name as VerifyOption, value === true ? true : asWritten(cwd, value)] as const],
+    ),
+    isLimitLifted: typeof most === 'number' && isUnlimited,
     ...(refusal !== undefined && { refusal }),
     question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}${more}. Resume it?`,
   };
@@ -131,27 +141,4 @@ function isGivenOther(
   const given = options.text(name);
   const country = name === 'country' && given !== undefined ? countryOf(given) : given;
   return country !== begunWith;
-}
-
-/** The options that a run was begun with, as a command gives them. */
-function givenAgain({ header, settings, ...others }: RecordedOptions): readonly AddedOption[] {
-  const given: AddedOption[] = header === false ? [['no-header', true]] : [];
-  const sent: RecordedOptions = isObject(settings) ? settings : {};
-  for (const option of parameterOptions) {
-    const value = sent[option.library];
-    if ('type' in option ? value !== undefined : value === false)
-      given.push([option.name, 'type' in option ? String(value) : true]);
-  }
-  if (typeof sent['description'] === 'string') given.push(['description', sent['description']]);
-  for (const [name, value] of Object.entries(others)) {
-    const option = verifyOptions.find((each) => each.name === name);
-    if (!option || name === 'output') continue;
-    const isFlag = !('type' in option);
-    for (const each of Array.isArray(value) ? value : [value]) {
-      if (isFlag && String(each) === 'true') given.push([option.name, true]);
-      else if (!isFlag && (typeof each === 'string' || typeof each === 'number'))
-        given.push([option.name, String(each)]);
-    }
-  }
-  return given;
 }

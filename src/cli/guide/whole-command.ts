@@ -1,8 +1,13 @@
 import { showLocation } from '../../lists/location.js';
 import { shellQuote } from '../../platform/text/printable.js';
 import { counted } from '../../platform/text/shown-numbers.js';
-import { type CommandInput, type ParsedOptions, programName } from '../command.js';
-import { placed, standard } from '../endpoints/locations.js';
+import {
+  type CommandInput,
+  type OptionDefinition,
+  type ParsedOptions,
+  programName,
+} from '../command.js';
+import { mayHoldPassword, placed, standard } from '../endpoints/locations.js';
 import { message } from '../messages/catalogue.js';
 import { verifyOptions } from '../options/verify-options.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -49,7 +54,7 @@ export function showCommand(
   const words = argumentsOf(input, added).map((argument) => {
     // Without brackets, which a shell takes for a file's name.
     if (argument === countryToFillIn) return 'CC';
-    if (!/^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument)) return shellQuote(argument);
+    if (!mayHoldPassword(argument)) return shellQuote(argument);
     hidden.add(showLocation(argument));
     return shellQuote(showLocation(argument));
   });
@@ -60,6 +65,7 @@ export function showCommand(
   ]);
 }
 
+const definitions: readonly OptionDefinition[] = verifyOptions;
 const single: ReadonlySet<string> = new Set(['output', 'query']);
 
 /** The options with the detected ones added; those replace options of the same name. */
@@ -70,7 +76,7 @@ export function withAdded<Name extends string>(
 ): ParsedOptions<Name> {
   const values = new Map<string, (string | true)[]>();
   for (const [name, value] of added) {
-    const definition = verifyOptions.find((known) => known.name === name);
+    const definition = definitions.find((known) => known.name === name);
     const given = definition ? placed(value, definition, cwd) : value;
     const before = single.has(name) ? [] : (values.get(name) ?? []);
     values.set(name, [...before, given]);
@@ -93,8 +99,9 @@ function argumentsOf(
     ...positionals.map((path) => (path.startsWith('-') && path !== standard ? `./${path}` : path)),
     ...all.filter(isLast).flatMap(([name, value]) => {
       if (value === true) return [`--${name}`];
-      // A leading dash would make it an option.
-      return value.startsWith('-') && value !== standard
+      // A leading dash would make it an option; a value that may be omitted has to be attached.
+      const isAttached = definitions.some((each) => each.name === name && each.mayBeBare);
+      return isAttached || (value.startsWith('-') && value !== standard)
         ? [`--${name}=${value}`]
         : [name === 'output' ? '-o' : `--${name}`, value];
     }),

@@ -9,7 +9,7 @@ import {
   type Sink,
   type Source,
 } from '../../index.js';
-import { optionsOfRun, readStoppedRun } from '../../engine/runs/reporting/read-status.js';
+import { readStoppedRun, runEntryOf } from '../../engine/runs/reporting/read-status.js';
 import { comparableNames, showLocation } from '../../lists/location.js';
 import { describeCredits } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
@@ -181,7 +181,7 @@ export async function paidElsewhere(
   const messages: Message[] = [];
   for (const run of await findOtherRuns(stateDir, cwd, output)) {
     if (!isSameInput(run, list)) continue;
-    const { email, phone } = (await optionsOfRun(run.stateDir)) ?? {};
+    const { email, phone } = (await runEntryOf(run.stateDir))?.decides ?? {};
     const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
     if (!isSame || run.service !== target.baseUrl) continue;
     messages.push(

@@ -1,6 +1,7 @@
 import { ConfigurationError, run, type SharedStore, streamRun, type Summary } from '../../index.js';
-import { omitUndefined, programName } from '../command.js';
+import { omitUndefined, type ParsedOptions, programName } from '../command.js';
 import { connect, type Connection } from '../connect.js';
+import { mayHoldPassword } from '../endpoints/locations.js';
 import { trialMessages } from '../messages/end-messages.js';
 import { message } from '../messages/catalogue.js';
 import { waitLockOption } from '../options/store-options.js';
@@ -53,6 +54,38 @@ export async function stream(
   }
 }
 
+/** What concerns one process, and not the run. */
+const ofOneProcess: ReadonlySet<string> = new Set([
+  'config',
+  'detach',
+  'dry-run',
+  'fresh',
+  'json-log',
+  'moved',
+  'no-progress',
+  'output',
+  'preflight',
+  'quiet',
+  'retry-failed',
+  'verbose',
+  'wait-lock',
+  'yes',
+]);
+
+/** The options that whoever resumes the run gives again; what may hold a password is not written down. */
+function optionsToResume(options: Pick<ParsedOptions, 'given'>): [string, string | true | null][] {
+  return options
+    .given()
+    .flatMap(([name, values]) =>
+      ofOneProcess.has(name)
+        ? []
+        : values.map((value): [string, string | true | null] => [
+            name,
+            value !== true && mayHoldPassword(value) ? null : value,
+          ]),
+    );
+}
+
 /** Verifies a list with a state directory. */
 export async function runDurably(job: Job, stateDir: string): Promise<Summary> {
   const { shared, target, person, reporter, rowsBefore } = job;
@@ -83,6 +116,7 @@ export async function runDurably(job: Job, stateDir: string): Promise<Summary> {
         return connection.client;
       },
       stateDir,
+      command: optionsToResume(options),
       ...givenOptionsOfKeptRuns(options),
       ...options.libraryValues([waitLockOption]),
       ...launch,

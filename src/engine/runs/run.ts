@@ -138,7 +138,7 @@ function madeOnce(client: ResolvedRun['client']): ResolvedRun['client'] {
 
 async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promise<ResolvedRun> {
   const { signal = new AbortController().signal } = options;
-  const { suppressed, lists, listFiles } = await readSuppressed(suppress, { ...options, signal });
+  const { suppressed, lists } = await readSuppressed(suppress, { ...options, signal });
   const { source, sink } = await findEnds(options);
   return {
     ...options,
@@ -148,7 +148,6 @@ async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promi
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
     }),
     suppressed,
-    suppressFiles: listFiles,
     ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
     batchSize: options.batchSize ?? defaults.batchSize,
     concurrency: options.concurrency ?? defaults.concurrency,

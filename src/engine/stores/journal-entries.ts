@@ -117,8 +117,10 @@ const runEntry = z.object({
   history: z.string().optional(),
   /** The `maxCredits` that it began with: a process that resumes it may have another. */
   maxCredits: z.number().min(0).optional(),
-  /** The files of the suppress lists that it began with, where all were files. */
-  suppress: z.array(z.string()).optional(),
+  /** The options of the command that began it, for who resumes it; `null` for one that may hold a password. */
+  command: z
+    .array(z.tuple([z.string(), z.union([z.string(), z.literal(true), z.null()])]))
+    .optional(),
   /** Its id in outputs, where that is the id of the run that it replaced. */
   outputId: z
     .string()

@@ -205,6 +205,7 @@ export const runShape = {
   beforeRemoval: { ...called, excludes: ofOneProcess },
   lastAct: { ...called, excludes: ofOneProcess },
   decides: record,
+  command: { what: 'options and their values', isRight: Array.isArray, isInternal: true },
   files: { ...record, isInternal: true },
   partitionFrom: amount,
 } satisfies OptionShape<RunSettings>;

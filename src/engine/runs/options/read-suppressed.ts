@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { parseLocation } from '../../../lists/location.js';
 import { findLists, listSource } from '../../../lists/named-lists.js';
 import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../lists/rows/source.js';
@@ -39,8 +38,6 @@ interface ReadSuppressed {
   readonly suppressed?: Suppressed;
   /** The varying part of a message: the lists, and how much they hold. */
   readonly lists?: string;
-  /** The lists as options name them, where all are files. */
-  readonly listFiles?: readonly string[] | undefined;
 }
 
 /**
@@ -65,10 +62,8 @@ export async function readSuppressed(
   if (given.length === 0) return {};
   const suppressed = new Suppressed(readCountry(country));
   const lists: string[] = [];
-  const files: (string | undefined)[] = [];
   for (const each of given) {
     const { source, columns } = isLocationName(each) ? { source: each } : each;
-    files.push(fileOption(source, columns));
     for (const opens of await sourcesOf(source)) {
       const figures = await readSheets({ opens, columns, suppressed, signal });
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
@@ -85,9 +80,7 @@ export async function readSuppressed(
       onProgress?.(noticed(notice(code, { list, cells, without_country, ...more })));
     }
   }
-  const listFiles = files.filter((file) => file !== undefined);
-  const isEveryFile = listFiles.length === files.length;
-  return { suppressed, lists: lists.join(', '), ...(isEveryFile && { listFiles }) };
+  return { suppressed, lists: lists.join(', ') };
 }
 
 /**
@@ -105,13 +98,6 @@ export function suppressNotices(
   if (planner.cells.hasSuppressed || book.size === 0) return [];
   const { lists, cells } = suppressed;
   return [notice('nothing_suppressed', { lists, cells })];
-}
-
-/** @returns `undefined` for rows, for URLs, which may hold a password, and for several columns */
-function fileOption(source: SourceInput, columns: readonly string[] = []): string | undefined {
-  if (!isLocationName(source) || columns.length > 1) return undefined;
-  const place = parseLocation(source);
-  return place.kind === 'file' ? [place.path, ...columns].join('#') : undefined;
 }
 
 function holdsNothing(list: string): InputError {

@@ -11,6 +11,7 @@ import type { Clock } from '../../../platform/waiting/clock.js';
 import type { TargetChoice } from '../../streams/stream-options.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { History } from '../../history/history.js';
+import type { RunEntry } from '../../stores/journal-entries.js';
 import type { SharedStore } from '../../stores/run-store.js';
 import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
 import type { Preflight } from '../credits.js';
@@ -192,6 +193,8 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * @default none
    */
   readonly decides?: Readonly<Record<string, string | number | boolean | null>> | undefined;
+  /** The options of the command that it is, kept for who resumes it. @default none @internal */
+  readonly command?: RunEntry['command'];
   /** The calls on the disk, for tests. @default the system's @internal */
   readonly files?: FileSystem | undefined;
   /**
@@ -234,8 +237,6 @@ export interface ResolvedRun extends Omit<
   readonly sink: Sink;
   readonly maxUnknown?: ResolvedMaxUnknown | undefined;
   readonly suppressed: Suppressed | undefined;
-  /** The files that hold them, as the option names them; none where one is no file. */
-  readonly suppressFiles?: readonly string[] | undefined;
   /** Whether it retries by itself, as the run before lacks paid results. */
   readonly isRetryImplied?: true;
   readonly batchSize: number;

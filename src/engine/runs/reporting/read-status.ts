@@ -8,6 +8,7 @@ import { exists, systemFiles, type FileSystem } from '../../../platform/files/fi
 import { checkValue } from '../../../platform/check-options.js';
 import { aFolder } from '../../../platform/option-kinds.js';
 import { readRunState } from '../../stores/directory/state-directory.js';
+import type { RunEntry } from '../../stores/journal-entries.js';
 import { type RunStatus, statusOf } from '../../stores/run-status.js';
 import type { SharedStore } from '../../stores/run-store.js';
 import {
@@ -72,26 +73,9 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
   });
 }
 
-/** Values by the option's name. */
-export type RecordedOptions = Readonly<Record<string, unknown>>;
-
-/**
- * What decides the rows, batches and outputs of the run that a state directory knows, by the option's name, and
- * the history that it began with. Of `suppress` the files; `null` where they are not known.
- *
- * @throws OutputError, StateError
- */
-export async function optionsOfRun(stateDir: string): Promise<RecordedOptions | undefined> {
-  const run = (await readRunState(systemFiles, stateDir))?.run;
-  if (!run) return undefined;
-  const { decides, writes, history, suppress, maxCredits } = run;
-  return {
-    ...decides,
-    ...writes,
-    ...(history !== undefined && { history }),
-    ...(maxCredits !== undefined && { 'max-credits': maxCredits }),
-    ...(decides['suppress'] !== undefined && { suppress: suppress ?? null }),
-  };
+/** How the run began that a state directory knows. @throws OutputError, StateError */
+export async function runEntryOf(stateDir: string): Promise<RunEntry | undefined> {
+  return (await readRunState(systemFiles, stateDir))?.run;
 }
 
 /** A state directory with its run's status, or why it cannot be read. */

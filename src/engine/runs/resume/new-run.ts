@@ -37,10 +37,10 @@ export async function beginRun(
   } = {},
 ): Promise<RunEntry> {
   const place = await store.place();
-  const { suppressFiles, maxCredits } = options;
+  const { command, maxCredits } = options;
   const entry = {
     ...(await newRun(client, options)),
-    ...(suppressFiles && { suppress: [...suppressFiles] }),
+    ...(command && { command }),
     ...(maxCredits !== undefined && { maxCredits }),
     ...(place && { place }),
     ...given,
