@@ -65,7 +65,9 @@ export async function* readSheetRows(
         case 'row':
           if (token.kind === 'open') {
             number = rowNumber(attribute(token.attributes, 'r'), number);
-            const hidden = attribute(token.attributes, 'hidden');
+            // Most rows have no such attribute, and looking for one costs as much as a cell.
+            const mayBeHidden = token.attributes.includes('hidden');
+            const hidden = mayBeHidden ? attribute(token.attributes, 'hidden') : undefined;
             const isHidden = hidden === '1' || hidden === 'true';
             row = { number, isHidden, values: [], formats: undefined };
             column = -1;
