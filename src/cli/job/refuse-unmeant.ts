@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { ConfigurationError, History } from '../../index.js';
 import { isObject } from '../../platform/check-options.js';
@@ -67,6 +67,8 @@ async function finishedService(stateDir: string): Promise<string | undefined> {
 export async function serviceOfSummary(path = standard): Promise<string | undefined> {
   if (path === standard) return undefined;
   try {
+    // A pipe or a device is not read: it may have no end.
+    if (!(await stat(path)).isFile()) return undefined;
     const summary: unknown = JSON.parse(await readFile(path, 'utf8'));
     const service = isObject(summary) ? summary['service'] : undefined;
     return typeof service === 'string' && remote.test(service) ? service : undefined;
