@@ -212,22 +212,19 @@ export async function agreeBesideOthers(
   throw new ConfigurationError('stopped; nothing was sent', { code: 'declined' });
 }
 
-/** Reported once the list is read and before anything is sent, unless a run that has paid is resumed. */
+/** The command line's own form of the run's warning, where the service is not free and nobody has agreed yet. */
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
   paid: () => PaidOutput | undefined,
   { reporter, isAgreed }: { readonly reporter: Reporter; readonly isAgreed: boolean },
 ): NonNullable<RunOptions['onProgress']> {
-  let isResumed = false;
   return (progress) => {
-    onProgress?.(progress);
-    if (progress.stage === 'going_on') {
-      isResumed = describeCredits(progress.status.launchedCredits) !== undefined;
+    if (progress.stage !== 'notice' || progress.code !== 'paid_again') {
+      onProgress?.(progress);
+      return;
     }
     const found = paid();
-    if (progress.stage !== 'read' || isResumed || progress.toSend === 0 || !found) return;
-    // A history, or an earlier run of the list, has some of it.
-    if (progress.toSend < progress.addresses) return;
-    reporter.report([paidAgain(found, progress.toSend, isAgreed)]);
+    const { addresses } = progress.fields;
+    if (found) reporter.report([paidAgain(found, Number(addresses), isAgreed)]);
   };
 }

@@ -10,11 +10,12 @@ import { reportBalance, openInTurn } from './resume/new-run.js';
 import { type DriveRunEnd, RunDriver } from './execution/run-driver.js';
 import type { DriveRunOptions } from './execution/run-batches.js';
 import type { History } from '../history/history.js';
-import { type EarlierRun, hasSent, type RunState } from '../stores/run-state.js';
+import { type EarlierRun, hasPaid, hasSent, type RunState } from '../stores/run-state.js';
 import type { OfflinePlan, OpenedRun, RunLocation } from './resume/run-location.js';
 import { outputIdOf } from '../stores/journal-entries.js';
 import { stopForAll } from '../stores/shared/shared-status.js';
 import type { ResolvedRun } from './options/run-options.js';
+import type { PlannedInput } from './planning/plan-input.js';
 import { RunOutput } from './output/run-output.js';
 import type { OutputClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/read-status.js';
@@ -80,6 +81,7 @@ export class RunLifecycle {
       toSend: plannedInput.batches.reduce((sum, { addresses }) => sum + addresses, 0),
       batches: plannedInput.batches.length,
     });
+    await this.#reportPaidAgain(plannedInput);
     const reconciliation = await Reconciliation.of(client, entry, store, this.#options);
     this.#reconciliation = reconciliation;
     const begun = this.#begin(client, reconciliation, opened, isFirst);
@@ -98,6 +100,18 @@ export class RunLifecycle {
       await this.#dropped;
       await this.#outputClaim?.output.stop();
     }
+  }
+
+  /** Whoever repeats a finished call may expect it to resume. */
+  async #reportPaidAgain({ plan, batches }: PlannedInput): Promise<void> {
+    const { sink, onProgress } = this.#options;
+    const { state } = this.#store;
+    const addresses = batches.reduce((sum, batch) => sum + batch.addresses, 0);
+    // A run that has paid is resumed, or a history or an earlier run has some of the list.
+    const hasSome = hasPaid(state) || state.earlier.some(hasPaid) || addresses < plan.book.size;
+    if (addresses === 0 || hasSome) return;
+    if ((await sink.hasWritten?.().catch(() => false)) !== true) return;
+    onProgress?.(noticed(notice('paid_again', { output: sink.name, addresses })));
   }
 
   /**

@@ -1,3 +1,4 @@
+import * as fileSystem from 'node:fs/promises';
 import { notice } from '../../platform/text/notices.js';
 import type { ByteOutput } from './outputs/byte-output.js';
 import { createOutputFile } from './outputs/output-file.js';
@@ -26,6 +27,8 @@ export interface OutputDestination<Output = ByteOutput> {
   /** Whether it is invisible until it is finished. @default false */
   isHeldBack?(): Promise<boolean>;
   hold?: Sink['hold'];
+  /** Whether an earlier output is there. @default unknown */
+  hasRows?(): Promise<boolean>;
   /** @param permissions the input file's, if any */
   open(permissions: FilePermissions | undefined): Promise<Output>;
 }
@@ -44,6 +47,10 @@ export function fileDestination(path: string, files?: OutputFiles): OutputDestin
         return kind === 'file' ? holdOutput(path, realPath, patience) : async () => undefined;
       },
     }),
+    hasRows: async () => {
+      const found = await (files ?? fileSystem).stat(path).catch(() => undefined);
+      return found?.isFile() === true && found.size > 0;
+    },
     open: async (permissions) =>
       createOutputFile(path, { noMoreOpenThan: permissions, ...(files && { files }) }).catch(
         refuseLate,
@@ -92,6 +99,11 @@ export function formatSink(
       await place.check();
     },
     ...(place.hold && { hold: place.hold }),
+    ...(place.hasRows && {
+      // Whose rows they are, a file does not say.
+      hasWritten: async (runId?: string) =>
+        runId === undefined && (await place.hasRows?.()) === true,
+    }),
     validate(reading, columns) {
       for (const column of reading.roundedColumns ?? [])
         columns.onNotice?.(notice('float_rounded', { column, output: place.name }));

@@ -225,6 +225,14 @@ export const notices = {
     sentence: ({ history }) =>
       `the history ${history} is missing or empty, though its key is there: it begins again, and what it held is paid for again unless a copy of it is put back`,
   }),
+  paid_again: define({
+    when: '`run()` begins a new run where its output has rows already: a finished call that is repeated pays for all addresses again. Not for an `s3:` output, nor where a history has some of them.',
+    isWarning: true,
+    example: { output: 'verified.csv', addresses: 250 },
+    variants: [{ addresses: 1 }],
+    sentence: ({ output, addresses }) =>
+      `${output} is there already, and this is a new run: it pays for ${addresses === 1 ? 'its 1 address' : `all ${counted(addresses, 'address')}`}, also those that are paid already; with ${optionName('history')} in both runs, it pays only for what is new`,
+  }),
   history_left_out: define({
     when: 'The run began with a history, and is resumed or joined without one.',
     isWarning: true,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
@@ -125,8 +125,9 @@ describe('a finished command that is run again', () => {
 
   it('names a folder that it replaces', async () => {
     const { service } = await withService();
-    await mkdir(join(folder, 'verdicts'));
-    const ended = await verify(service, '-o', 'verdicts', '--split-by', 'verdict');
+    const split = ['-o', 'verdicts', '--split-by', 'verdict'];
+    await verify(service, ...split);
+    const ended = await verify(service, ...split);
     expect(ended.code, ended.stderr).toBe(0);
     expect(paidAgain(ended)).toEqual([{ ...replaces, output: 'verdicts' }]);
   });

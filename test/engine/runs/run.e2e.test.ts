@@ -550,3 +550,26 @@ it('pays once and gives nothing up while the clock is set on and back by days', 
       expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(2 * 86_400_000);
   await expectPaidOnce(service, 6);
 });
+
+describe('a finished call that is repeated', () => {
+  it.each([
+    ['a file', () => fileSink(join(folder, 'out.csv'))],
+    ['parts', () => partsSink(join(folder, 'parts'), { partBytes: 1_000_000 })],
+    ['a folder of verdicts', () => verdictFolder(join(folder, 'verdicts'), { ending: 'csv' })],
+  ])('warns before it pays again for what is in %s', async (_, sink) => {
+    /** What was reported until the warning, if any. */
+    const untilWarned = async (): Promise<readonly RunProgress[]> => {
+      const seen: RunProgress[] = [];
+      await verify({ sink: sink(), onProgress: (progress) => seen.push(progress) });
+      const isWarning = (each: RunProgress): boolean =>
+        each.stage === 'notice' && each.code === 'paid_again';
+      return seen.slice(0, seen.findIndex(isWarning) + 1);
+    };
+    expect(await untilWarned()).toEqual([]);
+    const before = await untilWarned();
+    const fields = { output: sink().name, addresses: 6 };
+    expect(before.at(-1)).toMatchObject({ isWarning: true, fields });
+    expect(before.filter(({ stage }) => stage === 'batch')).toEqual([]);
+    expect(await paidAddresses(service)).toHaveLength(12);
+  });
+});

@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
+import { join } from 'node:path';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
 import { count, required } from '../../../platform/option-kinds.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { exists } from '../../../platform/files/file-system.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
 import { createGzipOutput } from '../bytes/gzip.js';
 import type { FileFormat } from '../file-format.js';
@@ -74,6 +76,7 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
           await checkPartsFolder(at);
         },
         hold: async (patience) => holdFolder(at, patience),
+        hasRows: async () => exists(join(at, manifestName)),
         open: async (permissions) => createPartsFolder(at, permissions),
       },
       options,
