@@ -1,7 +1,6 @@
 import type { Summary } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
 import {
-  cellsOfShares,
   countedApart,
   describeReason,
   formWords,
@@ -16,14 +15,15 @@ export interface EndColumn {
   readonly figures: ReadonlyMap<Figure, number | null>;
 }
 
-const whyNotSubmitted = (
-  Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[]
-).filter((code) => !countedApart.some((apart) => apart === code));
+const whyNotSubmitted = Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[];
+/** What could not be sent has a share, and what nobody meant to send has none. */
+const sharedReasons: readonly Figure[] = whyNotSubmitted.filter(
+  (code) => !countedApart.some((apart) => apart === code),
+);
 
 /** The rows of the table. Rows under `verified` add up to it, and reasons to their parent. */
 const figures = [
   { figure: 'rows', form: 'whole' },
-  ...countedApart.map((figure) => ({ figure, form: 'whole' }) as const),
   { figure: 'verified', form: 'whole' },
   { figure: 'valid', form: 'part' },
   { figure: 'wrong', form: 'part' },
@@ -81,7 +81,6 @@ function cellFigures(
     columns.reduce((sum, { forms }) => sum + (forms?.['no_record']?.[form] ?? 0), 0);
   const of = (code: string): number => reasons[code] ?? 0;
   return [
-    ...countedApart.flatMap((code) => seldom(code, of(code))),
     ['verified', buckets.verified],
     ['valid', verdicts.valid],
     ['wrong', verdicts.wrong],
@@ -90,10 +89,7 @@ function cellFigures(
     ['no result', buckets.no_result],
     ...seldom('no_record', of('no_record')),
     ...Object.entries(formWords).flatMap(([form, words]) => seldom(words, ofForm(form))),
-    [
-      'not submitted',
-      cellsOfShares({ buckets, reasons }) - buckets.verified - buckets.no_result - buckets.failed,
-    ],
+    ['not submitted', buckets.not_submitted],
     ...whyNotSubmitted.flatMap((code) => seldom(code, of(code))),
     ['failed', buckets.failed],
   ];
@@ -162,8 +158,8 @@ export function endTable(columns: readonly EndColumn[], width: number): string {
     .join('\n');
 }
 
-/** Shares refer to the sum of these. */
-const endings: readonly Figure[] = ['verified', 'no result', 'not submitted', 'failed'];
+/** Shares refer to the sum of these: of the cells that are neither empty nor suppressed. */
+const endings: readonly Figure[] = ['verified', 'no result', 'failed', ...sharedReasons];
 const verdicts: readonly Figure[] = ['valid', 'wrong', 'unknown', 'no verdict'];
 const shareWidth = ' 100 %'.length;
 

@@ -150,11 +150,16 @@ function rowFigure(summary: Summary): Html {
 function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
   const { name, verdicts } = column;
   const cells = cellsOfShares(column);
-  const apart = countedApart.flatMap((reason) => {
-    const count = column.reasons[reason] ?? 0;
-    return count > 0 ? [`; ${grouped(count)} ${reason}`] : [];
-  });
   const shares = fateShares(column);
+  const unsent = shares.find(({ tone }) => tone === 'not-submitted');
+  const apart = countedApart.map((reason) => ({
+    label: reason,
+    count: column.reasons[reason] ?? 0,
+  }));
+  const why = [...apart, ...(unsent ? [unsent] : [])].filter(({ count }) => count > 0);
+  const listed = why.map(({ label, count }) => `${grouped(count)} ${label}`).join(', ');
+  const { not_submitted: notSubmitted } = column.buckets;
+  const without = notSubmitted === 0 ? '' : `; ${grouped(notSubmitted)} not submitted: ${listed}`;
   const stated = shares
     .filter(({ count }) => count > 0)
     .map(({ label, count }) => `${label} ${percent(count, cells)}`);
@@ -165,7 +170,7 @@ function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
     isOpen
       ? html`unknown in <b>${name}</b>: the local service could not tell`
       : html`${share === '' ? 'valid' : 'known to be valid'} in <b>${name}</b>${share}`,
-    `of ${counted(cells, 'filled cell')}${apart.join('')}`,
+    `of ${counted(cells, 'filled cell')}${without}`,
     html`${stackedBar(shares, `${name}: ${stated.join(', ')}`)}
       <p class="key">${shares.map(keyOf)}</p>`,
   );

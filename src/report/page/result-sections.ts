@@ -61,7 +61,7 @@ export function fateShares(column: ColumnSummary): readonly Share[] {
       meaning: 'sent, and not answered: often malformed',
     },
     {
-      label: 'not submitted',
+      label: 'cannot be sent',
       count: cellsOfShares(column) - verified - noResult - failed,
       tone: 'not-submitted',
       meaning: 'cannot be sent, and costs nothing',

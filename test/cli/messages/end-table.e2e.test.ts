@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  type ColumnFigures,
   columnFigures,
   type EndColumn,
   endColumns,
@@ -52,14 +53,14 @@ describe('the end of a run on a terminal', () => {
       [
         '                                email        mobile',
         'rows                            1,000        1,000',
-        'empty                              20           20',
         'verified                          950  97 %    950  97 %',
         '  valid                           600  61 %    600  61 %',
         '  wrong                           200  20 %    200  20 %',
         '  unknown                         150  15 %    150  15 %',
         'no result                          20   2 %     20   2 %',
         '  no_record (likely malformed)     20           20',
-        'not submitted                       -            -',
+        'not submitted                      20           20',
+        '  empty                            20           20',
         'failed                             10   1 %     10   1 %',
         'unique addresses                  900          900',
         'from earlier runs                  50           50',
@@ -167,8 +168,8 @@ describe('the end of a run in a log', () => {
     const [email, mobile] = text.split('\n');
     expect(events).toEqual(['column_figures', 'column_figures', ...lastEvents]);
     expect([email, mobile]).toEqual([
-      'sluice: email: rows 1,000, empty 20, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 0, failed 10, unique addresses 900, from earlier runs 50, credits 800, after refunds of 100',
-      'sluice: mobile: rows 1,000, empty 20, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 0, failed 10, unique addresses 900, from earlier runs 50, credits by the balance 12.5',
+      'sluice: email: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 800, after refunds of 100',
+      'sluice: mobile: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits by the balance 12.5',
     ]);
   });
 });
@@ -210,6 +211,17 @@ describe('a run', () => {
         figures: { verified: 1, no_record: 1, 'unique addresses': 2, 'credits (free)': 1 },
       },
     ]);
+    const written = (await readFile(join(cwd, 'out.csv'), 'utf8')).match(/not_submitted/g);
+    const { columns: summed } = JSON.parse(
+      await readFile(join(cwd, 'summary.json'), 'utf8'),
+    ) as Summary;
+    const figures = eventsOf(ended, 'column_figures') as unknown as readonly ColumnFigures[];
+    const shown = (name: string) => figures.find(({ column }) => column === name)?.figures;
+    for (const { name, buckets } of summed) {
+      expect(shown(name)?.['not submitted']).toBe(buckets.not_submitted);
+    }
+    const notSubmitted = summed.reduce((sum, { buckets }) => sum + buckets.not_submitted, 0);
+    expect(written).toHaveLength(notSubmitted);
     expect(eventsOf(ended, 'outputs')).toMatchObject([{ outputs: [{ name: 'out.csv', rows: 4 }] }]);
     const verdict = expect.stringMatching(/^list\.csv: 4\b.*\b60 %.*\b50 %/) as string;
     expect(eventsOf(ended, 'verdict')).toMatchObject([{ verdict }]);

@@ -202,7 +202,7 @@ describe('--suppress', () => {
     const input = 'email,country\ngood1@sluice.test,US\ngood4@rival.example,US\n';
     const ended = await verify('--suppress u.txt', input);
     expect(eventsOf(ended, 'column_figures')).toMatchObject([
-      { figures: { rows: 2, suppressed: 1, verified: 1, valid: 1, 'not submitted': 0 } },
+      { figures: { rows: 2, suppressed: 1, verified: 1, valid: 1, 'not submitted': 1 } },
     ]);
     const [{ verdict } = { verdict: '' }] = eventsOf(ended, 'verdict');
     expect(verdict).toMatch(/\b100 %.*\b1\b/);
