@@ -76,6 +76,7 @@ const cases: readonly [string, () => unknown, RegExp][] = [
   ['partsSink', () => partsSink('parts', any({})), /\bpartBytes/],
   ['listSource', () => listSource('https://a.b/c.csv', any({ sheets: 1 })), /\bsheet/],
   ['verify', () => verify(any({ email: 'email' })), /^email\b.*"email"$/],
+  ['run', async () => run(any({ q: 1 })), /^(?!.*\b(?:command|decides|files|lastAct)\b).*"q"/],
   ['verify', () => verify(any({ emial: ['email'] })), /"emial".*email/],
   ['verify', () => verify(any(undefined)), /undefined/],
   ['verify', () => verify(any({ email: Promise.resolve(['email']) })), /^email\b/],

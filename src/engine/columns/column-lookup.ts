@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { caseless } from '../../lists/rows/sources/combine-headers.js';
-import { editDistance } from '../../platform/text/closest-name.js';
+import { editDistance, namesNear } from '../../platform/text/closest-name.js';
 import { optionName } from '../../platform/text/sentence.js';
 
 /** @param list names the list in errors */
@@ -76,7 +76,7 @@ export function noColumn(
     near === undefined
       ? `; ${whose}`
       : `; did you mean ${JSON.stringify(near)}? ${whose === 'its' ? 'Its' : 'Their'}`;
-  return `no column ${JSON.stringify(given)}${guess} columns are: ${header.join(', ')}`;
+  return `no column ${JSON.stringify(given)}${guess} columns are: ${namesNear(given, header)}`;
 }
 
 /** The separator in the names of a header that was read as one column. */

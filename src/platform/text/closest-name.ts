@@ -1,3 +1,5 @@
+import { counted } from './shown-numbers.js';
+
 /** Edits of one character between two words; a transposition counts as one. */
 export function editDistance(one: string, other: string): number {
   let before: number[] = [];
@@ -38,4 +40,22 @@ function closestName(word: string, names: readonly string[]): string | undefined
 export function guess(word: string, names: readonly string[], prefix = ''): string {
   const name = closestName(word, names);
   return name === undefined ? '' : `; did you mean ${prefix}${name}?`;
+}
+
+const mostNames = 20;
+
+/** The names that there are, in a message; of very many those most like the given one, and how many more. */
+export function namesNear(given: string, names: readonly string[]): string {
+  if (names.length <= mostNames) return names.join(', ');
+  const wanted = inShort(given);
+  const near = names
+    .map((name) => ({ name, distance: editDistance(inShort(name), wanted) }))
+    .toSorted((one, other) => one.distance - other.distance)
+    .slice(0, mostNames)
+    .map(({ name }) => name);
+  return `${near.join(', ')}, and ${counted(names.length - mostNames, 'other')}`;
+}
+
+function inShort(name: string): string {
+  return name.slice(0, 64).toLowerCase();
 }

@@ -20,3 +20,11 @@ it('says that a header without a name is a blank line', () => {
     expect.objectContaining({ option: 'skipRows', column: 'email', fault: 'blank_header' }),
   );
 });
+
+it('names of a wide list the columns most like the one that it lacks', () => {
+  const wide = Array.from({ length: 300 }, (_, at) => `field_${at}_of_the_form`);
+  const find = (): unknown => findColumn([...wide, 'contact_mial'], 'contakt_mail_x');
+  expect(find).toThrow(expect.objectContaining({ code: 'column_not_found' }));
+  expect(find).toThrow(/contact_mial/);
+  expect(find).toThrow(/^.{1,800}\b281\b/);
+});

@@ -4,6 +4,7 @@ import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { namesNear } from '../../../platform/text/closest-name.js';
 import { notice, type Notice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
@@ -278,8 +279,10 @@ function columnsOf(
           return entries > 0 && entries >= filled.length * enoughEntries ? [at] : [];
         });
   if (found.length > 0 || rows.length === 0) return { positions: found, country };
+  const titles = all.map(({ title }) => title);
+  const names = namesNear('email', titles);
   throw new ConfigurationError(
-    `${list} is to be suppressed, and none of its columns seems to hold addresses: name it as ${optionName('suppress', `${list}#<column>`)}; its columns are: ${all.map(({ title }) => title).join(', ')}`,
+    `${list} is to be suppressed, and none of its columns seems to hold addresses: name it as ${optionName('suppress', `${list}#<column>`)}; its columns are: ${names}`,
     { code: 'column_not_found', option: 'suppress' },
   );
 }

@@ -186,11 +186,13 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * then marks the run as done. A process that ends with the run does so right before it exits: if it is
    * killed earlier, the next run does not pay again.
    * @default it is done before `run()` resolves
+   * @internal
    */
   readonly lastAct?: ((remove: () => Promise<void>) => void) | undefined;
   /**
-   * Your own options that decide the rows, such as the input's dialect: compared when a run continues.
+   * Options of the command that decide the rows, such as the input's dialect: compared when a run continues.
    * @default none
+   * @internal
    */
   readonly decides?: Readonly<Record<string, string | number | boolean | null>> | undefined;
   /** The options of the command that it is, kept for who resumes it. @default none @internal */

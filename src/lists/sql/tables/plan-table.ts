@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { namesNear } from '../../../platform/text/closest-name.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { refuseRepeatedNames } from '../../rows/chunks/table-rows.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
@@ -193,7 +194,7 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
     const position = header.indexOf(name);
     if (position !== -1) return position;
     throw new ConfigurationError(
-      `the rows have no column ${JSON.stringify(name)} to be their key; they have ${header.join(', ')}`,
+      `the rows have no column ${JSON.stringify(name)} to be their key; they have ${namesNear(name, header)}`,
       { code: 'column_not_found', option: 'key', column: name },
     );
   });
@@ -281,7 +282,7 @@ function refuseLacking(name: string, { columns }: ExistingTable, lacking: string
       ? 'add it, or leave it out of the input'
       : `names are taken with their capitals, so name the input's column ${JSON.stringify(other)} too`;
   throw new ConfigurationError(
-    `the table ${name} has no column ${JSON.stringify(lacking)}; it has ${names.join(', ')}: ${remedy}`,
+    `the table ${name} has no column ${JSON.stringify(lacking)}; it has ${namesNear(lacking, names)}: ${remedy}`,
     { code: 'column_not_found', column: lacking },
   );
 }

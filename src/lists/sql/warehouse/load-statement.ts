@@ -11,6 +11,7 @@ import { lines, type LoadColumn, type LoadDialect } from './load-dialect.js';
 import { postgres } from './postgres.js';
 import { redshift } from './redshift.js';
 import { exactSnowflake, snowflake } from './snowflake.js';
+import { namesNear } from '../../../platform/text/closest-name.js';
 import { optionName } from '../../../platform/text/sentence.js';
 
 const dialects = { snowflake, bigquery, redshift, databricks, clickhouse, postgres, duckdb };
@@ -131,7 +132,10 @@ function keyOf(
   }
   const key = columns.find(({ name }) => name === given);
   if (key) return key;
-  const names = columns.map(({ name }) => name).join(', ');
+  const names = namesNear(
+    given,
+    columns.map(({ name }) => name),
+  );
   throw new ConfigurationError(
     `the parts have no column ${JSON.stringify(given)} (${optionName('key')}); their columns are: ${names}`,
     { code: 'column_not_found', option: 'key', column: given },
