@@ -78,6 +78,7 @@ describe('every regular expression of src/', () => {
 
   it('is written there, but for numbering plans of the metadata, and names in a query that the user wrote', () => {
     expect(found.makers).toEqual([
+      'src/cli/endpoints/query.ts',
       'src/engine/addresses/phone/phone-metadata.ts',
       'src/lists/sql/query-source.ts',
       'src/service/verification/phone-plan.ts',

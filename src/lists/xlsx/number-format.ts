@@ -43,7 +43,7 @@ export function formatCode(id: number, custom: ReadonlyMap<number, string>): str
 }
 
 /** The parts of a format: a literal, what is in brackets, the width of a character, `General`, any other character. */
-const formatPart = /\\.|"[^"]*"|\[[^\]]*\]|[_*].|general|./gis;
+const formatPart = /\\.|"[^"]*"|\[[^[\]]*\]|[_*].|general|./gis;
 /** A locale, a color, a width: nothing of a number's digits. */
 const unseen =
   /^(?:\[(?:\$-[\da-f]+|color ?\d+|black|blue|cyan|green|magenta|red|white|yellow)\]|[_*].)$/is;

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -38,7 +38,17 @@ export interface Starter {
 
 export const examples = join(projectRoot, 'examples');
 
-/** Runs a command line as a night; its processes are a group of their own, and do not outlive the test. */
+/** A process and all that it has started, which a script may give groups of their own. */
+function treeOf(root: number): readonly number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).split('\n');
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number));
+  const all = [root];
+  for (const parent of all)
+    all.push(...pairs.flatMap(([pid = 0, of]) => (of === parent ? [pid] : [])));
+  return all;
+}
+
+/** Runs a command line as a night; its processes do not outlive the test. */
 export function startNight(
   folder: string,
   command: readonly string[],
@@ -53,10 +63,13 @@ export function startNight(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (signal: NodeJS.Signals): void => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, signal);
-    } catch {
-      // All of them have ended.
+    if (child.pid === undefined) return;
+    for (const pid of treeOf(child.pid)) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has ended.
+      }
     }
   };
   onTestFinished(() => kill('SIGKILL'));
@@ -85,9 +98,11 @@ const cron: Starter = {
         folder,
         [join(examples, 'nightly.sh'), folder, ...(options.more ?? [])],
         options,
-        (code, expected) => {
-          if (/verified\.csv is complete/.test(expected)) return { code, verdict: 'done' };
-          const isForPerson = /nothing was sent|set another|buy some|look at/.test(expected);
+        (code, printed) => {
+          // The script's own line; what follows is quoted from the log.
+          const [said = ''] = printed.split('\n', 1);
+          if (/verified\.csv is complete/.test(said)) return { code, verdict: 'done' };
+          const isForPerson = /nothing was sent|set another|buy some|look at/.test(said);
           return { code, verdict: isForPerson ? 'person' : 'retry' };
         },
       ),
