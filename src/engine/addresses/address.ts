@@ -20,10 +20,12 @@ export const notSubmittedReasons = [
   'several_numbers',
   /** An invisible character inside an email: a soft hyphen, a zero-width space, a mark of direction. */
   'invisible_character',
-  /** The domain of an email cannot have a mail server: no dot, an address literal, a label over 63 bytes. */
+  /** The domain of an email cannot have a mail server: no dot, an IP address, a label over 63 bytes. */
   'domain_invalid',
   /** The address or its domain is on a `--suppress` list. */
   'suppressed',
+  /** A date in a phone column: its digits could be read as a number. */
+  'date',
 ] as const;
 
 export type NotSubmittedReason = (typeof notSubmittedReasons)[number];

@@ -50,7 +50,7 @@ function hasInvisible(line: string): boolean {
   return false;
 }
 
-/** Whether no mail server can have the domain of an address: the local service refuses it, too. */
+/** Whether no mail server can have the domain of an address. */
 function isUnreachable(address: string): boolean {
   const at = address.indexOf('@');
   const isAddress = at > 0 && at < address.length - 1 && !address.includes('@', at + 1);
@@ -59,6 +59,8 @@ function isUnreachable(address: string): boolean {
   return (
     labels.length < 2 ||
     address.charAt(at + 1) === '[' ||
+    // No top-level domain is a number: it is an IP address.
+    /^\d+$/.test(labels.at(-1) ?? '') ||
     labels.some((label) => label.length > maxLabelBytes)
   );
 }
@@ -111,19 +113,29 @@ export function writePlainKey(
   return hasDomain(into, length);
 }
 
-/** Whether the domain has a dot, no bracket and no overlong label; the counterpart of `isUnreachable`. */
+/** Whether the domain has a dot, no bracket, no overlong label, and no number at its end; the counterpart of `isUnreachable`. */
 function hasDomain(bytes: Uint8Array, length: number): boolean {
   let hasDot = false;
   let labelEnd = length;
+  let isNumber = true;
   for (let at = length - 1; at >= 0; at -= 1) {
     const byte = bytes[at];
-    if (byte !== atSign && byte !== dot) continue;
+    if (byte !== atSign && byte !== dot) {
+      isNumber &&= isDigit(byte);
+      continue;
+    }
     if (labelEnd - at - 1 > maxLabelBytes) return false;
+    // A domain that ends with a dot is left to the general path.
+    if (!hasDot && isNumber && byte === dot) return false;
     if (byte === atSign) return hasDot && bytes[at + 1] !== bracket;
     hasDot = true;
     labelEnd = at;
   }
   return true;
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= 0x30 && byte <= 0x39;
 }
 
 export const plainKeyBytes = maxEmailBytes;

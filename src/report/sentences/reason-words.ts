@@ -40,8 +40,9 @@ export const notSubmittedWords = {
   domain_invalid: {
     words: 'no mail domain',
     meaning:
-      'no mail reaches such a domain: it has no dot (me@localhost), a part of over 63 bytes, or brackets',
+      'no mail reaches such a domain: it has no dot (me@localhost), is an IP address, or has a part of over 63 bytes',
   },
+  date: { words: 'a date', meaning: 'the phone cell holds a date (2026-01-30)' },
   control_character: {
     words: 'not printable',
     meaning: 'a line end, a null byte or the like is in it',

@@ -21,6 +21,8 @@ describe('emailLine', () => {
     'me@localhost',
     'me@x',
     'me@[127.0.0.1]',
+    'me@127.0.0.1',
+    'me@example.123',
     `me@${'x'.repeat(64)}.de`,
     `me@${'ü'.repeat(60)}.de`,
   ])('does not send %s, whose domain no mail reaches', (text) => {

@@ -37,6 +37,7 @@ export function phoneLine(cell: CellText, country: CountryCode): AddressLine {
   if (cell === invalidText) return { reason: 'invalid_encoding' };
   const trimmed = trimCell(cell);
   if (trimmed.length > maxUnitsBeforeNfc) return { reason: 'too_long' };
+  if (isoDate.test(trimmed)) return { reason: 'date' };
   const bare = trimmed.length > maxNumberUnits ? trimmed : barePhone(trimmed);
   const digits = bare.length > maxNumberUnits ? undefined : phoneDigits(bare);
   const number = digits && sureNumber(digits, country);
@@ -55,6 +56,11 @@ export function phoneLine(cell: CellText, country: CountryCode): AddressLine {
   if (digits === undefined && isSeveralNumbers(line)) return { reason: 'several_numbers' };
   return { line, key: digits === undefined ? `t${line}` : `d${digits.digits}` };
 }
+
+/** A date, or a moment, as cells of such a type are printed. */
+const isoDate =
+  /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[ T]\d\d:\d\d[\d:.+Z-]*)?$/;
+const isoDateBytes = 10;
 
 const plus = 0x2b;
 const space = 0x20;
@@ -79,12 +85,14 @@ export const plainDigits = Buffer.alloc(maxPhoneBytes);
  * where the cell has one. Nearly all cells are plain: ASCII digits with spaces, hyphens, points, slashes or
  * round brackets between them.
  *
- * @returns how many bytes they are; 0 where the cell is not plain, or may be a number with a fraction, with a
+ * @returns how many bytes they are; 0 where the cell is not plain, or may be a date, a number with a fraction, with a
  * zero in brackets, or several numbers that more than spaces keep apart; for any other, `phoneDigits` comes
  * to the same
  */
 export function readPlainDigits(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > maxPhoneBytes || end - start < 2 || !isDigit(bytes[end - 1])) return 0;
+  const isLikeDate = bytes[start + 4] === hyphen && bytes[start + 7] === hyphen;
+  if (isLikeDate && end - start === isoDateBytes) return 0;
   let last = end - 1;
   while (bytes[last] === zero && last > start) last -= 1;
   if (bytes[last] === point) return 0;

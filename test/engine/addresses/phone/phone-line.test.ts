@@ -210,6 +210,21 @@ function isDoubted(cell: string, country: CountryCode) {
   return { isPlain: family !== undefined, mayBe, asked };
 }
 
+it.each(['2024-01-15', '1999-12-31', '2024-01-15 10:30:00', '2024-01-15T10:30:00.000Z'])(
+  'does not send the date %s as a number',
+  (cell) => {
+    expect(phoneLine(cell, 'DK')).toEqual({ reason: 'date' });
+    expect(readPlainDigits(Buffer.from(cell), 0, cell.length)).toBe(0);
+  },
+);
+
+it.each(['2024-13-15', '2024-01-32', '20 24 01 15', '2024-0115', '12024-01-15'])(
+  'takes %s for no date',
+  (cell) => {
+    expect(phoneLine(cell, 'DK')).not.toEqual({ reason: 'date' });
+  },
+);
+
 describe('mayBeSideBySide', () => {
   it.each<[string, CountryCode]>([
     ['+598 2174 5- 02166', 'AT'],
