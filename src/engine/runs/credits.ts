@@ -59,11 +59,12 @@ export function budgetNotices(
 export function balanceNotices(
   batches: readonly SizedBatch[],
   balance: CreditBalance,
-  partial?: boolean,
+  { maxCredits = Infinity, partial }: AskedCredits,
 ): readonly Notice[] {
   const types = verificationTypes.flatMap((type) => {
     const has = balance[`${type}_credit`];
-    const { needed, smallest } = needOf(batches, type);
+    const { needed: ofAll, smallest } = needOf(batches, type);
+    const needed = Math.min(ofAll, maxCredits);
     return needed > has ? [{ type, has, needed, fits: smallest <= has }] : [];
   });
   return types.length === 0

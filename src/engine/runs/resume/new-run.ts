@@ -124,12 +124,12 @@ export async function checkBeforeSending(
 
 /** Reports too small a balance before anything is sent; where there is a question before the launch, that shows it. */
 export function reportBalance(
-  { maxCredits, partial, onPrepared, onProgress }: ResolvedRun,
+  run: ResolvedRun,
   { batches }: PlannedInput,
   balance: CreditBalance | undefined,
 ): void {
-  if (!balance || maxCredits !== undefined || onPrepared) return;
-  for (const each of balanceNotices(batches, balance, partial)) onProgress?.(noticed(each));
+  if (!balance || run.onPrepared) return;
+  for (const each of balanceNotices(batches, balance, run)) run.onProgress?.(noticed(each));
 }
 
 const lockedMs = 1000;

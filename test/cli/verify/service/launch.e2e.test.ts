@@ -87,16 +87,18 @@ describe('--dry-run', () => {
 });
 
 describe('an account with too few credits', () => {
-  it.each([
-    [20, true],
-    [4, false],
+  it.each<[number, boolean, number, readonly string[]]>([
+    [20, true, 25, []],
+    [4, false, 25, []],
+    [9, true, 22, ['--max-credits', '22']],
+    [20, true, 25, ['--max-credits', '1000']],
   ])(
     'of %i is reported once before anything is sent, and at the end in words',
-    async (emailCredits, fits) => {
+    async (emailCredits, fits, needed, limit) => {
       const { service } = await withService({ emailCredits });
-      const ended = await verify(service, '--concurrency', '1', '--verbose');
+      const ended = await verify(service, '--concurrency', '1', '--verbose', ...limit);
       expect(ended.code).toBe(5);
-      const types = [{ type: 'email', has: emailCredits, needed: 25, fits }];
+      const types = [{ type: 'email', has: emailCredits, needed, fits }];
       expect(codedOf(ended, 'balance_short')).toMatchObject([{ types }]);
       expectBeforeUploads(ended, 'balance_short');
       expect(eventsOf(ended, 'error')).toMatchObject([
@@ -105,7 +107,7 @@ describe('an account with too few credits', () => {
     },
   );
 
-  it('is not reported where it is known: of a budget, a preflight, a run that is resumed', async () => {
+  it('is not reported where it is known or enough: for a budget, a preflight, a run that is resumed', async () => {
     const { service } = await withService({ emailCredits: 20 });
     const stopped = await verify(service, '--max-credits', '10');
     expect(codedOf(stopped, 'balance_short')).toEqual([]);
