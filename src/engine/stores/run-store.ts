@@ -76,6 +76,9 @@ export interface OtherProcesses {
   /** Whether one has finished or abandoned the run. */
   readonly haveEndedRun: boolean;
 
+  /** Whether others' batches may have become free since this process last asked in vain. */
+  readonly mayTakeOver: boolean;
+
   /**
    * Whether the store refuses the launches of a process that has not read the service's list since the store
    * was restored. Not once it was restarted: it may be restored to an earlier moment without knowing it.
@@ -118,6 +121,7 @@ export interface OtherProcesses {
 export const noOthers: OtherProcesses = {
   mayWork: false,
   haveEndedRun: false,
+  mayTakeOver: true,
   refusesOldLaunches: false,
   waitForUpdates: async (signal) => orAborted(new Promise(() => {}), signal),
   takeUpdates: () => new Set(),

@@ -216,9 +216,10 @@ export class WorkerLoop {
     return claimed.length > 0;
   }
 
-  /** What would only wait for credits is left to others. */
+  /** What would only wait for credits is left to others. Without room, nothing but what others had may begin. */
   *#wanted(): Generator<Batch> {
-    const { drive, batches } = this.#options;
+    const { drive, batches, store } = this.#options;
+    if (!drive.hasRoom && !store.others.mayTakeOver) return;
     for (const batch of this.#waitedFor) {
       const mayBegin = drive.hasRoom && !drive.gate.isShortOf(batch.group.type);
       if (mayBegin || isRunning(batches.state(batch))) yield batch;

@@ -69,6 +69,7 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
   /** Number of the latest entry that is known. */
   #seq = 0;
   #isRestarted = false;
+  #mayTakeOver = true;
   #heldForMs = 0;
   /** Why this process may no longer work on the run. */
   #endedBy: unknown;
@@ -144,6 +145,10 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
 
   get haveEndedRun(): boolean {
     return this.state.finished !== undefined || this.state.run === undefined;
+  }
+
+  get mayTakeOver(): boolean {
+    return this.#mayTakeOver;
   }
 
   get heldForMs(): number {
@@ -239,8 +244,9 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
         const held = this.#held.add(token, sentAt, this.#clock.now());
         return [this.#claims.ofBatch(batch, held, this.state)];
       }
-      if (breaking !== undefined || !isProven) return [];
+      if (breaking !== undefined || !isProven) break;
     }
+    this.#mayTakeOver = false;
     return [];
   }
 
@@ -374,7 +380,9 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
     // A notification can be missed: a regular look finds what it was about.
     const isTime = sentAt - this.#lookedAt >= this.#leaseMs;
     if (isTime) this.#lookedAt = sentAt;
-    if (mayClaim || isTime) this.#notifier.notify();
+    if (!mayClaim && !isTime) return;
+    this.#mayTakeOver = true;
+    this.#notifier.notify();
   }
 
   /** Nothing more is driven here. */

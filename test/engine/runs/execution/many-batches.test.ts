@@ -7,6 +7,7 @@ import { batchEntryOf } from '../../../../src/engine/stores/journal-entries.js';
 import { WorkerLoop } from '../../../../src/engine/runs/execution/worker-loop.js';
 import { BudgetError } from '../../../../src/platform/errors/errors.js';
 import { makeBatch } from '../../driver/driving.js';
+import { stateOf } from '../../batches/any-event.js';
 import { exported, runEntry } from '../../stores/example-entries.js';
 import { TestClock } from '../../../../src/testing/test-clock.js';
 import { MemoryDatabase } from '../../../trials/simulation/memory/memory-database.js';
@@ -126,6 +127,72 @@ it('records for all that its credits ran out, also where that happened while it 
   const loop = new WorkerLoop(parts as unknown as ConstructorParameters<typeof WorkerLoop>[0]);
   await loop.toEnd(() => true);
   expect(recorded).toMatchObject([{ entry: 'stopped', code: 'budget_exhausted' }]);
+});
+
+it('asks without room only for what others may have let go of, not whenever they record something', async () => {
+  const two = batches.slice(0, 2);
+  const [, theirs] = two;
+  let changed = new Set<Batch>();
+  let changes = 0;
+  const asked: Batch[] = [];
+  const others = {
+    haveEndedRun: false,
+    mayTakeOver: true,
+    onStop: () => undefined,
+    waitForUpdates: async () => {
+      changes += 1;
+      others.mayTakeOver = changes === 10;
+      if (changes === 20) changed = new Set(two);
+    },
+  };
+  const parts = {
+    run: { signal: new AbortController().signal },
+    store: { state: { ...emptyRunState, run: runEntry }, others },
+    drive: {
+      stoppedBy: undefined,
+      gate: new LaunchGate(),
+      hasRoom: false,
+      hasPlace: true,
+      add: () => undefined,
+      isIdle: true,
+      idle: async () => undefined,
+    },
+    batches: {
+      all: two,
+      changed: () => {
+        const now = changed;
+        changed = new Set();
+        return now;
+      },
+      claimMore: async (wanted: Iterable<Batch>) => {
+        asked.push(...wanted);
+        return [];
+      },
+      state: (batch: Batch) => (batch === theirs ? stateOf.verifying : planned),
+    },
+    isOpen: () => changes < 20,
+  };
+  const loop = new WorkerLoop(parts as unknown as ConstructorParameters<typeof WorkerLoop>[0]);
+  await loop.toEnd(() => true);
+  expect(asked).toEqual([theirs, theirs]);
+});
+
+it('says after a claim in vain that nothing may be taken over, until another has let go of something', async () => {
+  const clock = new TestClock();
+  const database = new MemoryDatabase(() => clock.now());
+  const open = async () => openMemoryStore(database, { clock, leaseMs: 30_000 });
+  const [other, store] = [await open(), await open()];
+  await other.begin(runEntry, { entry: 'plan', rows: 3, content: null, batches: [] });
+  const [first] = await other.claim(batches.slice(0, 1));
+  await first?.record(progress(makeBatch(0), stateOf.verifying));
+  expect(await store.claim(batches.slice(0, 1))).toEqual([]);
+  expect(store.others.mayTakeOver).toBe(false);
+  await clock.runUntil(store.refresh());
+  expect(store.others.mayTakeOver).toBe(false);
+  await other.close();
+  await clock.runUntil(store.refresh());
+  expect(store.others.mayTakeOver).toBe(true);
+  await store.close();
 });
 
 it('asks for as many batches as others have at the front, and speaks only of those that it drives', async () => {
