@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { hasDevelopmentPackages, loadBundler, placeSources } from './build-tools.mjs';
 import {
+  dataAsText,
   directImports,
   fixedOpenapi,
   fixedVersion,
@@ -153,7 +154,7 @@ async function bundleCommand(bundle, folder) {
     banner: {
       js: "'use strict';\nconst scriptUrl = require('node:url').pathToFileURL(__filename).href;\n(globalThis.__zod_globalConfig ??= {}).jitless = true;",
     },
-    plugins: [...plugins, lateHttp2(), lateOptimizing()],
+    plugins: [...plugins, dataAsText(), lateHttp2(), lateOptimizing()],
     minifySyntax: true,
     minifyWhitespace: true,
     // A line is what is shown of the place of a defect.

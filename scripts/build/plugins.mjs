@@ -124,6 +124,27 @@ export function lateOptimizing() {
   });
 }
 
+/**
+ * Large data that few runs need are texts until then: kept compiled code has each string of a literal by itself,
+ * and restores all of them at every start.
+ */
+export function dataAsText() {
+  return {
+    name: 'data-as-text',
+    setup(build) {
+      build.onLoad({ filter: /[\\/]disposable_email_blocklist\.json$/ }, async ({ path }) => {
+        const domains = JSON.parse(await readFile(path, 'utf8'));
+        return { contents: `module.exports = ${JSON.stringify(domains.join(' '))}.split(' ');` };
+      });
+      build.onLoad({ filter: /[\\/]metadata\.max\.json\.js$/ }, async ({ path }) => {
+        const { default: metadata } = await import(pathToFileURL(path).href);
+        const text = JSON.stringify(JSON.stringify(metadata));
+        return { contents: `export default JSON.parse(${text});` };
+      });
+    },
+  };
+}
+
 /** Writes the version into what is built: a program that bundles the library has no package.json beside it. */
 export function fixedVersion(version) {
   return {
