@@ -121,6 +121,16 @@ const full = [
       '10000',
     ),
   ],
+  [
+    check(
+      'simulation of histories',
+      'node',
+      'scripts/run-compiled.mjs',
+      'simulation',
+      '--histories',
+      '2000',
+    ),
+  ],
   [check('faults', 'node', 'scripts/test-faults.mjs')],
   [check('kills', 'node', 'scripts/test-kill.mjs')],
   [check('planted bugs', 'node', 'scripts/planted-bugs.mjs', '--named')],

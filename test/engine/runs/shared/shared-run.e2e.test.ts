@@ -136,7 +136,7 @@ async function writtenAlone(): Promise<Buffer> {
 }
 
 describe('run() with a store that many processes share', () => {
-  it.each([1, 7])(
+  it.each([1, 2, 4, 7])(
     'writes the bytes of a state directory with %i of them, and pays once',
     async (workers) => {
       await serve();
