@@ -51,7 +51,9 @@ export async function startPostgres(
     const user = await unprivilegedUser();
     await own(folder, user);
     const programs = await reachablePrograms(folder, user);
-    const data = join(folder, 'data');
+    let data = join(folder, 'data');
+    let copy = data;
+    let copies = 0;
     const secret = join(folder, 'password');
     await writeFile(secret, `${password}\n`);
     await own(secret, user);
@@ -107,14 +109,16 @@ export async function startPostgres(
       },
       async copy() {
         await server.stop();
-        await cp(data, `${data}-copy`, { recursive: true, verbatimSymlinks: true });
-        await writeFile(join(`${data}-copy`, 'standby.signal'), '');
-        await ownAll(`${data}-copy`, user);
+        copy = join(folder, `copy-${(copies += 1)}`);
+        await cp(data, copy, { recursive: true, verbatimSymlinks: true });
+        await writeFile(join(copy, 'standby.signal'), '');
+        await ownAll(copy, user);
         server = await start();
       },
       async failOver(meanwhile) {
         await server.stop('SIGQUIT');
-        server = await start(`${data}-copy`, 'ready to accept read-only connections');
+        data = copy;
+        server = await start(data, 'ready to accept read-only connections');
         await meanwhile?.();
         const client = new pg.Client({ connectionString: url });
         await client.connect();

@@ -23,7 +23,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => server.stop());
 
-const counts = { kills: 0, freezes: 0, afterStages: new Map<string, number>(), restarts: 0 };
+const counts = {
+  kills: 0,
+  freezes: 0,
+  afterStages: new Map<string, number>(),
+  restarts: 0,
+  takeovers: 0,
+};
 const done = (): number => counts.kills + counts.freezes;
 
 /** What happens to a process, and for how long it is frozen; not at all where it is killed. */
@@ -39,6 +45,7 @@ class DisturbedRun {
   readonly #living = new Set<Started>();
   #left = mostInARun;
   #silent = mostSilent;
+  readonly #takeoversBefore = counts.takeovers;
 
   constructor(run: KilledRun) {
     this.#run = run;
@@ -57,7 +64,7 @@ class DisturbedRun {
   }
 
   async #work(): Promise<void> {
-    for (;;) {
+    for (let restored = 0; ;) {
       const blow = random.chance(0.8) ? this.#draw() : undefined;
       const stage = random.pick(stages);
       const started = this.#start(blow && { STOP_AFTER: stage, STOP_WITH: blow.signal });
@@ -65,11 +72,17 @@ class DisturbedRun {
       if (blow) this.#afterStage(started, stage, blow);
       const { code, signal, stderr } = await started.ended;
       this.#living.delete(started);
-      if (signal !== 'SIGKILL') {
-        expect(code, stderr).toBe(0);
-        return;
+      if (signal === 'SIGKILL') {
+        counts.kills += 1;
+        continue;
       }
-      counts.kills += 1;
+      // A process that knew what its database has lost ends, once for each time.
+      if (code === 7 && restored < counts.takeovers - this.#takeoversBefore) {
+        restored += 1;
+        continue;
+      }
+      expect(code, stderr).toBe(0);
+      return;
     }
   }
 
@@ -125,13 +138,23 @@ class DisturbedRun {
     }
   }
 
-  /** Of one in three, the database is ended as a crash does, and started again. */
+  /** Of two in three, the database is ended as a crash does, and starts again, or a copy without its last second does. */
   async #restart(over: AbortSignal): Promise<void> {
-    if (random.chance(2 / 3)) return;
+    const kind = random.pick(['none', 'restart', 'takeover'] as const);
+    if (kind === 'none') return;
     await sleep(random.between(500, 6000), undefined, { signal: over }).catch(() => undefined);
-    if (over.aborted) return;
-    counts.restarts += 1;
-    await restarting.next(async () => server.crash());
+    await restarting.next(async () => {
+      if (over.aborted) return;
+      if (kind === 'restart') {
+        counts.restarts += 1;
+        await server.crash();
+        return;
+      }
+      await server.copy();
+      await sleep(1000);
+      counts.takeovers += 1;
+      await server.failOver();
+    });
   }
 }
 
@@ -154,6 +177,6 @@ it('shares a run that is whole and paid once, its processes killed and frozen at
   });
   const afterStages = [...counts.afterStages].map(([stage, times]) => `${times} after ${stage}`);
   console.log(
-    `killed ${counts.kills} processes and froze ${counts.freezes} in ${number} shared runs (${afterStages.join(', ')}); restarted the database ${counts.restarts} times`,
+    `killed ${counts.kills} processes and froze ${counts.freezes} in ${number} shared runs (${afterStages.join(', ')}); restarted the database ${counts.restarts} times, and had a copy without its last second take over ${counts.takeovers} times`,
   );
 });
