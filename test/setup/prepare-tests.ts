@@ -3,7 +3,7 @@ import { buildIfStale } from '../../scripts/build/dist.mjs';
 import { projectRoot } from '../../scripts/project.mjs';
 
 /** Tests of what is built and packed; others run on the sources and need no build. */
-const built = /^test\/(?:kill\/|cli\/.*\.\w+\.test\.ts$)/;
+const built = /^test\/(?:trials\/kill\/|cli\/.*\.\w+\.test\.ts$)/;
 
 /** Makes, before the first test, what the chosen files need, and nothing that they do not. */
 export async function setup(project: TestProject): Promise<void> {
