@@ -274,6 +274,68 @@ describe('an unfinished run that the command would not resume', () => {
     expect(await paid(service)).toBe(1);
   });
 
+  it.each(['--base-url', '--env-file'])(
+    'is offered where it alone named its service: %s',
+    async (option) => {
+      const { service } = await withService();
+      await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');
+      const { SLUICE_BASE_URL: url = '', SLUICE_API_KEY: key = '' } = connectTo(service);
+      await write('service.env', `SLUICE_BASE_URL=${url}\nSLUICE_API_KEY=${key}\n`);
+      const isFile = option === '--env-file';
+      const named = [option, isFile ? 'service.env' : url];
+      const env = isFile ? {} : { SLUICE_API_KEY: key };
+      const begun = [
+        '--email',
+        'mail',
+        '--country',
+        'US',
+        '--batch-size',
+        '1',
+        '--max-credits',
+        '1',
+      ];
+      const run = ['verify', 'list.csv', ...begun, ...named, '-o', 'list.verified.csv'];
+      expect((await runInProcess(run, { cwd: folder, env: { ...env } })).code).toBe(5);
+      const declined = await answerInProcess(['verify', 'list.csv', '--country', 'US'], {
+        cwd: folder,
+        env: { ...env },
+        // What was paid stops a command without its service.
+        answers: [[/\[y\/N\]/, 'n\r']],
+      });
+      expect(declined.code, declined.seen).toBe(2);
+      expect(await paid(service)).toBe(1);
+      const resumed = await answerInProcess(['verify', 'list.csv'], {
+        cwd: folder,
+        env: { ...env },
+        answers: [[/\[y\/N\]/, 'y\r']],
+      });
+      expect(resumed.code, resumed.seen).toBe(0);
+      expect(await paid(service)).toBe(2);
+    },
+  );
+
+  it('of a table is said to be paid for again where it is declined', async () => {
+    const { service } = await withService();
+    const rows =
+      "INSERT INTO people VALUES ('good1@sluice.test'), ('good2@sluice.test') RETURNING 1";
+    askSqlite(join(folder, 'crm.db'), 'CREATE TABLE people (mail TEXT)', rows);
+    const env = connectTo(service);
+    const query = ['--query', 'select * from "people"', '--batch-size', '1', '--max-credits', '1'];
+    const begun = ['verify', 'sqlite:crm.db', ...query, '--email', 'mail', '--country', 'US'];
+    expect((await runInProcess([...begun, '-o', 'first.csv'], { cwd: folder, env })).code).toBe(5);
+    const declined = await answerInProcess(['verify', 'sqlite:crm.db', '--country', 'US'], {
+      cwd: folder,
+      env,
+      answers: [
+        [/\[y\/N\]/, 'n\r'],
+        [/Start/, 'n\r'],
+      ],
+    });
+    expect(eventsOf(declined, 'paid_elsewhere'), declined.seen).toMatchObject([
+      { output: 'first.csv', paid: expect.stringMatching(/^1\b/) },
+    ]);
+  });
+
   it('names its service where none is given', async () => {
     const { service } = await withService();
     await write('list.csv', 'mail\ngood1@sluice.test\ngood2@sluice.test\n');

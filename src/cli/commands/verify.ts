@@ -2,8 +2,7 @@ import { basename, resolve } from 'node:path';
 import { ConfigurationError, RunReports, type SharedStore } from '../../index.js';
 import { showLocation } from '../../lists/location.js';
 import { shellQuote } from '../../platform/text/printable.js';
-import { isInteractive, terminal } from '../terminal/ask-person.js';
-import { chooseTarget } from '../connect.js';
+import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
 import { runDurably, runShared, stream } from '../job/run-job.js';
 import { dryRun, type EstimatedJob, type EstimateForm, estimateJob } from '../job/estimate-job.js';
@@ -94,12 +93,9 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
     input.onMessage?.(message);
   };
   const work: typeof verifyTo = async (_, _input, { reporter }) => {
-    const person = terminal(input, reporter);
-    // A key without a URL is refused before the first question.
-    if (isInteractive(person)) await chooseTarget(input.options, input.env);
     return show(input, {
       reporter,
-      person,
+      person: terminal(input, reporter),
       estimate: async (added, how) => {
         const counted = withMore([...added, ['dry-run', true]], how?.without);
         const namesCodes = input.options.has('country-from');

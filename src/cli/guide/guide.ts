@@ -45,6 +45,7 @@ export async function proposeFile(
   context: GuideContext,
 ): Promise<number> {
   const { positionals, options } = input;
+  await refuseHalfService(input, context);
   const source = await findSource(await findInputs(positionals, input), undefined, input);
   // What is read once cannot be counted first.
   if (source.keep && !options.has('query')) {
@@ -53,6 +54,14 @@ export async function proposeFile(
   const proposed = await proposedOutput(input);
   await reportOutput(proposed, input, context.reporter, undefined, false);
   return askToStart(input, context, { added: [['output', proposed]] });
+}
+
+/** A key without a URL is refused before a question. */
+async function refuseHalfService(
+  { options, env }: CommandInput<VerifyOption>,
+  { person }: GuideContext,
+): Promise<void> {
+  if (isInteractive(person)) await chooseTarget(options, env);
 }
 
 /**
@@ -104,6 +113,7 @@ export async function showGuide(
     const resumed = await offerToResume(inputOf(source), output, input, context);
     if (resumed) return context.verify(resumed);
   }
+  await refuseHalfService(input, context);
   const byList = chooseCountry(options, seen, input.env);
   const { added: country, why, fallback, isOpen = false } = byList;
   reporter.report([message('found_country', { country: country ?? null, why })]);

@@ -2,12 +2,14 @@ import { runEntryOf } from '../../engine/runs/reporting/read-status.js';
 import { ConfigurationError, defaultStateDir, type RunStatus } from '../../index.js';
 import { comparableNames } from '../../lists/location.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
-import type { CommandInput, ParsedOptions } from '../command.js';
-import { chooseTarget } from '../connect.js';
+import type { CommandInput, MessageLog, ParsedOptions } from '../command.js';
+import { chooseTarget, type Target } from '../connect.js';
 import { stateDirectoryOf } from '../endpoints/list-ends.js';
-import { asWritten, locationOf } from '../endpoints/locations.js';
-import { findOtherRuns, isSameInput } from '../job/paid-again.js';
+import { asWritten, locationOf, resolvePath } from '../endpoints/locations.js';
+import { elsewhereMessage, findOtherRuns, isSameInput } from '../job/paid-again.js';
 import { findStatus } from '../job/questions.js';
+import type { Message } from '../messages/catalogue.js';
+import { loadEnvFile } from '../options/config-file.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { agrees } from '../terminal/ask-person.js';
 import type { GuideContext } from './ask-to-start.js';
@@ -18,8 +20,8 @@ import { showCommand } from './whole-command.js';
 interface PaidRun {
   /** The options that it was begun with, as they were given. */
   readonly added: readonly AddedOption[];
-  /** Its output. @default the one that is proposed */
-  readonly output?: string;
+  /** The run, where it has another output than is proposed. */
+  readonly elsewhere?: RunStatus;
   /** Why its command cannot be proposed. @default it can */
   readonly refusal?: string;
   readonly question: string;
@@ -51,14 +53,49 @@ export async function offerToResume(
     throw new ConfigurationError(unfinished.refusal, { fault: 'missing' });
   }
   const given = new Set(input.options.given().map(([name]) => name));
-  const to = unfinished.output ?? (given.has('output') ? undefined : output);
+  const { elsewhere } = unfinished;
+  const itsOutput = elsewhere && asWritten(input.cwd, elsewhere.output);
+  const to = itsOutput ?? (given.has('output') ? undefined : output);
   const added: readonly AddedOption[] = [
     ...unfinished.added.filter(([name]) => !given.has(name)),
     ...(to === undefined ? [] : [['output', to] as const]),
   ];
   showCommand(added, input, reporter);
   const { question, isLimitLifted } = unfinished;
-  return (await agrees(question, person, input.signal, !isLimitLifted)) ? added : undefined;
+  if (await agrees(question, person, input.signal, !isLimitLifted)) {
+    await loadEnvFile(
+      withService(added, input),
+      input.env,
+      logTo((messages) => reporter.report(messages)),
+    );
+    return added;
+  }
+  // Of a file the plan says it, which knows more.
+  const isFile = input.positionals.every((each) => locationOf(each, input).kind === 'file');
+  if (elsewhere && !isFile) reporter.report([elsewhereMessage(elsewhere, input.cwd)]);
+  return undefined;
+}
+
+const serviceOptions: readonly string[] = ['base-url', 'api-key-file', 'env-file'];
+
+/** The options of a command with those that name the service of a run. */
+function withService(
+  added: PaidRun['added'],
+  { options, cwd }: CommandInput<VerifyOption>,
+): CommandInput<VerifyOption>['options'] {
+  const isNew = ([name]: AddedOption): boolean =>
+    serviceOptions.includes(name) && !options.has(name);
+  const values = added
+    .filter(isNew)
+    .map(
+      ([name, value]) =>
+        [name, [name === 'base-url' ? value : resolvePath(cwd, String(value))]] as const,
+    );
+  return options.with(new Map(values));
+}
+
+function logTo(report: (messages: readonly Message[]) => void): MessageLog {
+  return { isJson: false, log: (each) => report([each]), useJson: () => undefined };
 }
 
 /** The same with another output, if this output alone names its state directory. */
@@ -72,23 +109,23 @@ async function findPaidElsewhere(
     if (!isSameInput(run, list)) continue;
     const isBeside = comparableNames(defaultStateDir(run.output)) === comparableNames(run.stateDir);
     const paid = isBeside ? await paidRunOf(run, input) : undefined;
-    if (paid && paid.refusal === undefined)
-      return { ...paid, output: asWritten(input.cwd, run.output) };
+    if (paid && paid.refusal === undefined) return { ...paid, elsewhere: run };
   }
   return undefined;
 }
 
 async function paidRunOf(
   status: RunStatus,
-  { options, env, cwd }: CommandInput<VerifyOption>,
+  input: CommandInput<VerifyOption>,
 ): Promise<PaidRun | undefined> {
+  const { options, cwd } = input;
   const paid = describeCredits(status.launchedCredits);
   if (paid === undefined) return undefined;
-  const target = await chooseTarget(options, env);
+  const { decides = {}, command, maxCredits: most } = (await runEntryOf(status.stateDir)) ?? {};
+  const target = await targetOf(command, input);
   const service = target.kind === 'service' ? target.baseUrl : undefined;
   // What would be refused is not proposed: the count says why.
   const isOther = options.has('local') || (service !== undefined && service !== status.service);
-  const { decides = {}, command, maxCredits: most } = (await runEntryOf(status.stateDir)) ?? {};
   if (isOther || countryOptions.some((name) => isGivenOther(options, name, decides[name]))) {
     return undefined;
   }
@@ -129,6 +166,25 @@ async function paidRunOf(
     ...(refusal !== undefined && { refusal }),
     question: `This is the command of the run of ${startText(status.startedAt)}, which is unfinished and has paid ${paid}${more}. Resume it?`,
   };
+}
+
+/** The service of a command, or the one that a run's own command names. */
+async function targetOf(
+  command: NonNullable<Awaited<ReturnType<typeof runEntryOf>>>['command'],
+  input: CommandInput<VerifyOption>,
+): Promise<Target> {
+  const { options } = input;
+  const noted = (command ?? []).flatMap(([name, value]): readonly AddedOption[] =>
+    value === null ? [] : [[name as VerifyOption, value]],
+  );
+  const all = options.has('local') ? options : withService(noted, input);
+  const env = { ...input.env };
+  await loadEnvFile(
+    all,
+    env,
+    logTo(() => undefined),
+  );
+  return chooseTarget(all, env);
 }
 
 /** Whether a command gives another country than a run was begun with. */

@@ -184,16 +184,18 @@ export async function paidElsewhere(
     const { email, phone } = (await runEntryOf(run.stateDir))?.decides ?? {};
     const isSame = namesOf([email, phone].flat()).some((name) => columns.has(name));
     if (!isSame || run.service !== target.baseUrl) continue;
-    messages.push(
-      message('paid_elsewhere', {
-        state: asWritten(cwd, run.stateDir),
-        output: asWritten(cwd, run.output),
-        started_at: run.startedAt,
-        paid: describeCredits(run.launchedCredits) ?? '',
-      }),
-    );
+    messages.push(elsewhereMessage(run, cwd));
   }
   return messages;
+}
+
+export function elsewhereMessage(run: RunStatus, cwd: string): Message {
+  return message('paid_elsewhere', {
+    state: asWritten(cwd, run.stateDir),
+    output: asWritten(cwd, run.output),
+    started_at: run.startedAt,
+    paid: describeCredits(run.launchedCredits) ?? '',
+  });
 }
 
 function namesOf(columns: readonly unknown[]): readonly string[] {
