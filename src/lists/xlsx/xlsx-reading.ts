@@ -46,10 +46,15 @@ export async function openXlsx(
     const empty = await openSheets(workbook, context, opened);
     const isUnnamed = options.header === false;
     const list = combineSheets(opened, isUnnamed, (header) => hasWanted(header, opening));
-    const report = (kind: 'sheets_empty' | 'sheets_hidden', sheets: readonly string[]): void => {
-      if (sheets.length > 0) opening.onNotice?.(notice(kind, { input: file.name, sheets }));
+    const report = (
+      kind: 'sheets_empty' | 'sheets_hidden' | 'sheets_joined',
+      sheets: readonly string[],
+      least = 1,
+    ): void => {
+      if (sheets.length >= least) opening.onNotice?.(notice(kind, { input: file.name, sheets }));
     };
     report('sheets_empty', empty);
+    for (const { sheets } of list.tables) report('sheets_joined', sheets, 2);
     for (const { reading } of list.parts) {
       const { label, header } = reading;
       withoutMissingHeader({ ...opening, wanted: () => [] }, label, options).wanted(header);
@@ -195,17 +200,16 @@ function combineSheets(
   };
 }
 
-function refuseLacking({ header, parts }: SheetList, needed: readonly number[]): void {
+function refuseLacking({ header, parts, tables }: SheetList, needed: readonly number[]): void {
   const lackedBy = (map: ColumnMap | undefined) =>
     map && needed.find((column) => map[column] === -1);
   for (const { reading, map } of parts) {
     const lacked = lackedBy(map);
     if (lacked === undefined) continue;
     const others = parts.filter((part) => lackedBy(part.map) === undefined);
-    throw reading.otherListError(
-      JSON.stringify(header[lacked]),
-      others.map((part) => part.reading.name),
-    );
+    // Where none has all, those of one header belong together.
+    const names = others.length > 0 ? others.map((part) => part.reading.name) : tables[0]?.sheets;
+    throw reading.otherListError(JSON.stringify(header[lacked]), names ?? []);
   }
 }
 

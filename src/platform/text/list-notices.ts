@@ -31,6 +31,12 @@ export const inputNotices = {
     example: { input: 'list.xlsx', sheets: ['Notes'] },
     sentence: ({ input, sheets }) => `${input}: ${countedNames(sheets, 'sheet')} empty`,
   }),
+  sheets_joined: define({
+    when: 'Sheets of the same header are one list, and one sheet of an output that is a workbook.',
+    example: { input: 'list.xlsx', sheets: ['Leads', 'Old leads'] },
+    sentence: ({ input, sheets }) =>
+      `${input}: the rows of ${namedFirst(sheets)} are one list in this order, in the output, too`,
+  }),
   sheets_hidden: define({
     when: 'Sheets that are verified are hidden in spreadsheet programs.',
     example: { input: 'list.xlsx', sheets: ['Old'] },
@@ -69,7 +75,7 @@ export const inputNotices = {
       const shift =
         moved.length === 0
           ? ''
-          : `; the header of ${moved.map((name) => JSON.stringify(name)).join(', ')} is in row 1 of the output: check what other sheets take from its cells`;
+          : `; the header of ${moved.map((name) => JSON.stringify(name)).join(', ')} is in row 1 of the output, and its rows are higher than before: check formulas in other sheets that refer to them`;
       return `${input}: ${countedNames(sheets, 'other sheet')} kept in the output${without}${shift}`;
     },
   }),

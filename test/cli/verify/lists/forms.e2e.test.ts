@@ -224,6 +224,38 @@ describe('a workbook with hidden sheets', () => {
   });
 });
 
+describe('a workbook of several lists', () => {
+  beforeEach(async () => {
+    const workbook = new ExcelJS.Workbook();
+    for (const [name, email] of [
+      ['Leads', 'Email'],
+      ['Kunden', 'E-Mail'],
+      ['Old leads', 'Email'],
+    ] as const) {
+      workbook.addWorksheet(name).addRows([
+        ['Name', email],
+        ['Ann', 'good1@sluice.test'],
+      ]);
+    }
+    await workbook.xlsx.writeFile(join(folder, 'list.xlsx'));
+  });
+
+  const run = async (...args: readonly string[]) =>
+    runInProcess(['verify', 'list.xlsx', '--country', 'US', '--local', ...args], { cwd: folder });
+
+  it('says which sheets are one list', async () => {
+    const ended = await run('--email', 'Email', '--sheet', 'Leads,Old leads', '-o', 'out.xlsx');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'sheets_joined')).toMatchObject([{ sheets: ['Leads', 'Old leads'] }]);
+  });
+
+  it('names sheets of one header where no sheet has all the columns', async () => {
+    const ended = await run('--email', 'Email', '--email', 'E-Mail', '--sheet', 'all');
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain("--sheet 'Leads,Old leads'");
+  });
+});
+
 it('says how many rows of a workbook a filter hides: they are verified', async () => {
   const workbook = new ExcelJS.Workbook();
   const sheet = workbook.addWorksheet('Leads');
