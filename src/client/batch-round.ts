@@ -14,7 +14,12 @@ import type { UploadFormInput } from '../contract/parameters.js';
 import { checkOptions, checkValue, type OptionShape } from '../platform/check-options.js';
 import { called, duration, oneOf, record } from '../platform/option-kinds.js';
 import { DeadlineError, InputError } from '../platform/errors/errors.js';
-import { ApiError, ContractError, isRefusal } from '../platform/errors/service-errors.js';
+import {
+  ApiError,
+  ContractError,
+  isRefusal,
+  isRefusedKey,
+} from '../platform/errors/service-errors.js';
 import { isSluiceError } from '../platform/errors/is-sluice-error.js';
 import { duration as inWords } from '../platform/text/shown-numbers.js';
 import { type Clock, pollWaitMs } from '../platform/waiting/clock.js';
@@ -86,6 +91,8 @@ export class BatchRound {
   readonly #timeoutMs: number;
   readonly #until: number;
   #waits = 0;
+  /** Whether the batch may have been launched. */
+  #sent: 'no' | 'unknown' = 'no';
 
   constructor(
     service: BatchOperations,
@@ -132,7 +139,14 @@ export class BatchRound {
       const { batchUuid, status } = uploaded;
       return { status, batchUuid, answer: { status } };
     }
-    return this.#finish(uploaded.batchUuid, bounds.misses);
+    try {
+      return await this.#finish(uploaded.batchUuid, bounds.misses);
+    } catch (error) {
+      // The same call would upload the file again, and pay for it again.
+      const doubt = { sent: this.#sent, retryable: false };
+      if (this.#sent === 'unknown' && isSluiceError(error)) Object.assign(error, doubt);
+      throw error;
+    }
   }
 
   async finish(batchUuid: string): Promise<FinishedBatch> {
@@ -249,14 +263,26 @@ export class BatchRound {
    * @returns the answer's status, `error` of a batch that is not found again, or that only the batch's status can show it
    */
   async #launch(batchUuid: string, isPaid: boolean): Promise<string> {
+    const before = this.#sent;
+    const note = (sent: 'no' | 'unknown'): void => {
+      if (before === 'unknown') return;
+      this.#sent = sent;
+      this.#options.onSent?.(sent);
+    };
     try {
-      const { status } = await this.#service.launchBatch(batchUuid, this.#call());
+      const { status } = await this.#service.launchBatch(batchUuid, {
+        ...this.#call(),
+        onSent: note,
+      });
       return status;
     } catch (error) {
-      if (isInDoubt(error) || (isPaid && error instanceof ApiError)) return 'in_doubt';
+      if (isPaid && error instanceof ApiError) return 'in_doubt';
+      if (isInDoubt(error) && !isRefusedKey(error)) return 'in_doubt';
       if (isSluiceError(error, 'not_found')) return 'error';
-      const mayBePaid = isRefusal(error) || isSluiceError(error, 'payment_required');
-      if (mayBePaid && (await this.#isLaunched(batchUuid))) return 'in_doubt';
+      if (isRefusal(error) || isSluiceError(error, 'payment_required')) {
+        if (await this.#isLaunched(batchUuid)) return 'in_doubt';
+        note('no');
+      }
       throw error;
     }
   }

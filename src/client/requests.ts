@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { apiKeyHeader, type OperationName, operations } from '../contract/operations.js';
-import { ApiError, ContractError } from '../platform/errors/service-errors.js';
+import { ApiError, ContractError, isRefusedKey } from '../platform/errors/service-errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { orAborted } from '../platform/waiting/promises.js';
 import { hasSubscribers, publish, currentScope } from '../platform/observability.js';
@@ -11,7 +11,7 @@ import { unpacked } from './http/content-coding.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
-import { isRefusedKey, isUnsent, judgeFailure, outcomeOf } from './http/retry.js';
+import { isUnsent, judgeFailure, outcomeOf } from './http/retry.js';
 import { givenUpError, overdueError } from './rate/outage.js';
 import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
 import { RequestScheduler, type Permit } from './rate/request-scheduler.js';
@@ -121,7 +121,7 @@ export class Requests {
       signal?.throwIfAborted();
       if (key && mayRenew && isRefusedKey(error)) {
         mayRenew = false;
-        // A service that refuses a key has done nothing.
+        // Only a launch may have been carried out all the same, and the same one again is not paid again.
         if (await orAborted(keys.renew(key), signal)) continue;
       }
       if (error instanceof ContractError) invalidAnswers += 1;

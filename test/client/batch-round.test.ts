@@ -96,6 +96,62 @@ describe('verifyFile', () => {
     },
   );
 
+  test.each([401, 403])(
+    'says that a launch answered with %i may be paid, and goes on with its batch by its batch_uuid',
+    async (status) => {
+      const { service, client } = await withHastyClient(
+        answered('launchBatch', 'after', [1], status),
+      );
+      let batchUuid = '';
+      const heard: string[] = [];
+      const error = await caught(
+        client.verifyFile(file, parameters, {
+          onBatch: (uuid) => void (batchUuid = uuid),
+          onSent: (sent) => heard.push(sent),
+        }),
+      );
+      expect(error).toMatchObject({ operation: 'launchBatch', sent: 'unknown', retryable: false });
+      expect(heard.at(-1)).toBe('unknown');
+      expect(await client.finishBatch(batchUuid)).toMatchObject({ status: 'verification_done' });
+      expect(await chargesOf(service)).toHaveLength(2);
+      const direct = await withHastyClient(answered('launchBatch', 'before', [1], status));
+      const uuid = await upload(direct.client, 'direct');
+      expect(await caught(direct.client.launchBatch(uuid))).toMatchObject({ sent: 'unknown' });
+    },
+  );
+
+  test.each([
+    ['prepareBatch', { retryable: true }, 0],
+    ['launchBatch', { sent: 'unknown', retryable: false }, 2],
+  ] as const)(
+    'says whether it may be paid where the service is away after %s',
+    async (last, said, charges) => {
+      const { service } = await withService({ verifyDelayMs: 60_000 });
+      let paid: Promise<readonly unknown[]> | undefined;
+      const client = createTestClient(service.baseUrl, {
+        apiKey: service.apiKey,
+        giveUpAfterMs: 1,
+        onRequest({ operation }) {
+          if (operation === last) {
+            paid ??= chargesOf(service).finally(async () => service.close());
+          }
+        },
+      });
+      expect(await caught(client.verifyFile(file, parameters))).toMatchObject(said);
+      expect(await paid).toHaveLength(charges);
+    },
+  );
+
+  test('says of a launch that the status shows to be refused that it is not paid', async () => {
+    const { service, client } = await withHastyClient(answered('launchBatch', 'before', [1], 402));
+    const heard: string[] = [];
+    const onSent = (sent: string): number => heard.push(sent);
+    const error = await caught(client.verifyFile(file, parameters, { onSent }));
+    expect(error).toMatchObject({ code: 'payment_required', sent: 'no' });
+    expect(heard).toEqual(['no', 'unknown', 'unknown', 'no']);
+    expect(await chargesOf(service)).toHaveLength(0);
+  });
+
   test('prepares again what was refused and is not parsed, and ends with the second refusal', async () => {
     const once = await withHastyClient(answered('prepareBatch', 'before', [1]));
     const done = await once.client.verifyFile(file, parameters);

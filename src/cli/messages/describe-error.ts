@@ -16,7 +16,7 @@ export function errorText(error: unknown): string {
   if (error instanceof SluiceError) {
     const cause = isTechnical(error) ? '' : causeOf(error);
     const remedy = remedyFor(error);
-    const advice = hintOf(error) ?? (remedy && runSentence(remedy, {}).message);
+    const advice = remedy ? runSentence(remedy, {}).message : hintOf(error);
     return `${error.message}${cause}${advice === undefined ? '' : `; ${advice}`} [${error.code}]`;
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -117,7 +117,3 @@ export function isUnsent(error: unknown): boolean {
   }
   return (error instanceof ApiError || error instanceof TransportError) && error.sent === 'no';
 }
-
-export function isRefusedKey(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 401 || error.status === 403);
-}

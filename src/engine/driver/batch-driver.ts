@@ -249,7 +249,7 @@ class Drive {
     if (!event) {
       this.#options.onFatal?.(error);
       // Recorded before the run stops: no needless doubt remains.
-      if ((step === 'upload' || step === 'launch') && isSurelyRefused(step, error)) {
+      if ((step === 'upload' || step === 'launch') && isSurelyRefused(error)) {
         await this.#become(learn(this.#state, { of: step, status: 'refused' }));
       }
       throw error;

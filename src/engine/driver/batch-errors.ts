@@ -4,6 +4,8 @@ import {
   ApiError,
   ContractError,
   isRefusal,
+  isRefusedKey,
+  isServiceFailure,
   TransportError,
 } from '../../platform/errors/service-errors.js';
 import { batchStatuses } from '../../contract/enums.js';
@@ -44,19 +46,12 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
   return isSluiceError(error, 'not_found') ? { of: 'missing' } : undefined;
 }
 
-/** Codes of answers that a request may have that was carried out: of a launch, only its status would show that. */
-const doubtful = {
-  // A redirect (303), a status that no operation shows (409).
-  upload: ['redirected', 'unexpected_status'],
-  launch: ['redirected', 'unexpected_status', 'unauthorized', 'forbidden'],
-};
-
-export function isSurelyRefused(step: 'upload' | 'launch', error: unknown): boolean {
-  if (isWithoutAnswer(error)) return false;
-  if (error instanceof ApiError) return !doubtful[step].includes(error.code);
+export function isSurelyRefused(error: unknown): boolean {
+  // A status that no operation shows (409) may also answer a request that was carried out.
+  if (error instanceof ApiError) return error.sent === 'no' && error.code !== 'unexpected_status';
   // Given up after refusals alone, or before it was sent.
-  if (error instanceof DeadlineError) return error.sent === 'no';
-  return error instanceof TransportError || error instanceof ConfigurationError;
+  if (error instanceof DeadlineError || error instanceof TransportError) return error.sent === 'no';
+  return error instanceof ConfigurationError;
 }
 
 export const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);
@@ -93,7 +88,7 @@ export function hasFailed(event: BatchEvent): boolean {
 function isWithoutAnswer(error: unknown): boolean {
   if (error instanceof TransportError) return error.sent === 'unknown';
   // The service, or a proxy before it, was in trouble; a redirect is an answer, though the wrong one.
-  if (error instanceof ApiError) return error.sent === 'unknown' && error.code !== 'redirected';
+  if (error instanceof ApiError) return isServiceFailure(error.status);
   return error instanceof ContractError;
 }
 
@@ -173,7 +168,7 @@ export function unpaidError(
 
 /** Whether the service or the credits stopped the run, not the key, the disk or a person. */
 export function stopsForNow(error: unknown): error is SluiceError {
-  if (error instanceof ApiError) return !['unauthorized', 'forbidden'].includes(error.code);
+  if (error instanceof ApiError) return !isRefusedKey(error);
   return [BudgetError, DeadlineError, TransportError, ContractError].some(
     (kind) => error instanceof kind,
   );
@@ -182,7 +177,7 @@ export function stopsForNow(error: unknown): error is SluiceError {
 /** A refusal of the first batch's form concerns the configuration. */
 export function refusedAtOnce(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.retryable || isWithoutAnswer(error)) return error;
-  if (error.code === 'unauthorized' || error.code === 'forbidden') return error;
+  if (isRefusedKey(error)) return error;
   return new ConfigurationError(
     `the service refuses the first batch, so nothing was paid: ${error.message}`,
     { code: 'batch_refused', cause: error },

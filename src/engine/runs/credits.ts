@@ -2,7 +2,7 @@ import type { VerificationService } from '../../client/client.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import { type VerificationType, verificationTypes } from '../../contract/enums.js';
 import { DeadlineError } from '../../platform/errors/errors.js';
-import { ApiError, ContractError } from '../../platform/errors/service-errors.js';
+import { ApiError, ContractError, isRefusedKey } from '../../platform/errors/service-errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
 import { chargeOf, type DrivenBatch } from '../batches/batch-log.js';
@@ -142,8 +142,7 @@ async function readCounts(
     return findPreparedCounts(type, await service.batchDetails(uuid, { signal }));
   } catch (error) {
     signal.throwIfAborted();
-    const isFatal = isSluiceError(error, 'unauthorized') || isSluiceError(error, 'forbidden');
-    if (isFatal || !isSluiceError(error)) throw error;
+    if (isRefusedKey(error) || !isSluiceError(error)) throw error;
     return undefined;
   }
 }
@@ -278,11 +277,9 @@ export async function readCredits(
         await client.listBatches({ limit: 1 }, { signal });
         continue;
       }
-      const isKeyRefused =
-        isSluiceError(error, 'unauthorized') || isSluiceError(error, 'forbidden');
       const isUnknown =
         error instanceof NotInTime || error instanceof ApiError || error instanceof ContractError;
-      if (!isUnknown || isKeyRefused) throw error;
+      if (!isUnknown || isRefusedKey(error)) throw error;
       onUnknown(error.message);
       return undefined;
     }

@@ -180,7 +180,7 @@ export class OutputError extends SluiceError implements ErrorPlace {
 export class DeadlineError extends SluiceError {
   override readonly name = 'DeadlineError';
   declare readonly code: ErrorCodes['DeadlineError'];
-  /** Of a request that was given up: its last attempt, as in TransportError. Absent otherwise. */
+  /** Of a request that was given up, as in TransportError; of `verifyFile()`, `unknown` where it may have been paid. Absent otherwise. */
   declare readonly sent: 'no' | 'unknown' | undefined;
   /** The pause that the service asked for, in milliseconds, where it kept a call from being sent. */
   declare readonly retryAfterMs: number | undefined;

@@ -89,7 +89,10 @@ export class ApiError extends SluiceError {
   readonly operation: string;
   /** HTTP status. */
   readonly status: number;
-  /** `no`: the service refused the request; `unknown`: it may have been carried out. */
+  /**
+   * `no`: the service refused the request; `unknown`: it may have been carried out, also a launch whose answer refuses
+   * the key.
+   */
   readonly sent: 'no' | 'unknown';
   /** The service's own words in the body, without control characters, addresses, numbers and cells. */
   declare readonly serviceMessage: string | undefined;
@@ -121,9 +124,11 @@ export class ApiError extends SluiceError {
     super(message, options);
     this.operation = options.operation;
     this.status = options.status;
-    // Redirects may come from a gateway, too: the request may have been carried out.
+    // Redirects may come from a gateway, too: the request may have been carried out. So may a launch whose answer
+    // refuses the key: only its status would show it, and cannot be read.
     const isRefused = options.status >= 400 && !isServiceFailure(options.status);
-    this.sent = isRefused ? 'no' : 'unknown';
+    const isDoubtful = options.operation === 'launchBatch' && isRefusedKey(this);
+    this.sent = isRefused && !isDoubtful ? 'no' : 'unknown';
     const { serviceMessage, retryAfterMs, needs, requestId } = options;
     setFields(this, { serviceMessage, retryAfterMs, needs, requestId, hint: hintOf(this) });
     this.#body = options.body;
@@ -144,6 +149,10 @@ const passingStatuses: ReadonlySet<number> = new Set([408, 425]);
 /** Whether a status says that the service, and not the request, is in trouble. */
 export function isServiceFailure(status: number): boolean {
   return status >= 500 || passingStatuses.has(status);
+}
+
+export function isRefusedKey(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403);
 }
 
 /** The service understood the request and refused it. */

@@ -107,19 +107,19 @@ describe('classifyError', () => {
 });
 
 describe('isSurelyRefused', () => {
-  it.each([400, 401, 402, 403, 404, 413, 422, 429].map((status) => refusal(status, 'launchBatch')))(
+  it.each([400, 401, 403, 404, 413, 422, 429].map((status) => refusal(status, 'launchBatch')))(
     'holds for %s',
     (error) => {
-      expect(isSurelyRefused('upload', error)).toBe(true);
+      expect(isSurelyRefused(refusal(error.status, 'uploadBatch'))).toBe(true);
       const isOfKey = error.status === 401 || error.status === 403;
-      expect(isSurelyRefused('launch', error)).toBe(!isOfKey);
+      expect(isSurelyRefused(error)).toBe(!isOfKey);
     },
   );
 
   it.each([notSent, new ConfigurationError('m'), new DeadlineError('m', { sent: 'no' })])(
     'holds for what was not sent: %s',
     (error) => {
-      expect(isSurelyRefused('launch', error)).toBe(true);
+      expect(isSurelyRefused(error)).toBe(true);
     },
   );
 
@@ -132,7 +132,7 @@ describe('isSurelyRefused', () => {
     new Error('killed'),
     undefined,
   ])('does not hold for %s', (error) => {
-    expect(isSurelyRefused('launch', error)).toBe(false);
+    expect(isSurelyRefused(error)).toBe(false);
   });
 });
 
