@@ -133,7 +133,7 @@ describe('verifyFile', () => {
         giveUpAfterMs: 1,
         onRequest({ operation }) {
           if (operation === last) {
-            paid ??= chargesOf(service).finally(async () => service.close());
+            paid ??= chargesOf(service).finally(() => void service.close());
           }
         },
       });

@@ -181,13 +181,8 @@ export class BatchPool {
     else if (uuid !== undefined) this.#isProven = true;
   }
 
-  reserve(uuid: string, name: string): void {
-    this.#options.uuids.take(uuid, name);
-  }
-
-  /** See {@link UploadRegistry.copies}. */
-  copies(kept: ReadonlySet<string>): readonly string[] {
-    return this.#options.uuids.copies(kept);
+  get uploads(): UploadRegistry {
+    return this.#options.uuids;
   }
 
   add(batches: Iterable<Batch>): void {

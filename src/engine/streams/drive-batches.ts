@@ -96,7 +96,6 @@ export class DriveBatches extends PatientDuplex {
       onBatch: this.#calledBack.watch(options.onBatch),
       onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
     };
-    this.#uploads = new StreamUploads(this.#options, this.#runId);
     this.#drive = new BatchPool(
       {
         service: options.client,
@@ -120,6 +119,7 @@ export class DriveBatches extends PatientDuplex {
         onNotice: options.onNotice ?? warn,
       },
     );
+    this.#uploads = new StreamUploads(this.#options, this.#runId, this.#drive.uploads);
   }
 
   /** The error that follows all results; `undefined` while launches are allowed. */

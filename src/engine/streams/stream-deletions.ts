@@ -5,6 +5,7 @@ import { type Batch, batchLabel, uuidKey } from '../batches/batch.js';
 import { unconfirmedUploads } from '../batches/batch-log.js';
 import type { BatchProgress } from '../batches/claim.js';
 import {
+  copiesIn,
   deleteCutOff,
   deleteOrphans,
   isInDoubt,
@@ -14,6 +15,7 @@ import {
   namesInDoubt,
 } from '../batches/uploads/delete-orphans.js';
 import { deleteBatch, deleteUnwanted, longestCheckMs } from '../batches/uploads/delete-uploads.js';
+import type { UploadRegistry } from '../batches/uploads/upload-registry.js';
 import type { SettledParcel } from './parcel.js';
 import type { DriveBatchesOptions } from './stream-options.js';
 
@@ -114,18 +116,20 @@ interface SentBatch extends LeftBatch {
 export class StreamUploads {
   readonly #options: DriveBatchesOptions;
   readonly #runId: string;
+  readonly #uploads: UploadRegistry;
   /** Batches that may have left useless uploads; no others are remembered. */
   #left: LeftBatch[] = [];
   /** By label: batches in hand of which something was sent. */
   readonly #underWay = new Map<string, SentBatch>();
 
-  constructor(options: DriveBatchesOptions, runId: string) {
+  constructor(options: DriveBatchesOptions, runId: string, uploads: UploadRegistry) {
     this.#options = options;
     this.#runId = runId;
+    this.#uploads = uploads;
   }
 
   get isEmpty(): boolean {
-    return this.#left.length + this.#underWay.size === 0;
+    return this.#all().length + this.#uploads.copies().length === 0;
   }
 
   note({ batch, state, name: sentAs }: BatchProgress): void {
@@ -149,7 +153,7 @@ export class StreamUploads {
   /** Deletes what is useless, and reports the rest. */
   async delete(signal: AbortSignal, deadlineMs: number): Promise<void> {
     const { client, clock = systemClock } = this.#options;
-    const options = { isGivenUp: true, signal, clock, deadlineMs };
+    const options = { isGivenUp: true, ...copiesIn(this.#uploads), signal, clock, deadlineMs };
     this.#report(await deleteOrphans(client, this.#runId, this.#left, options));
   }
 
@@ -157,7 +161,8 @@ export class StreamUploads {
   async deleteCutOff(deadlineMs: number, idle: () => Promise<unknown>): Promise<void> {
     const { client, clock = systemClock } = this.#options;
     const left = (): readonly LeftBatch[] => this.#all();
-    this.#report(await deleteCutOff(client, this.#runId, left, { clock, deadlineMs, idle }));
+    const options = { clock, deadlineMs, idle, uploads: this.#uploads };
+    this.#report(await deleteCutOff(client, this.#runId, left, options));
   }
 
   #all(): readonly LeftBatch[] {

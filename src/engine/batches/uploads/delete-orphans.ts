@@ -11,6 +11,7 @@ import {
   longestCheckMs,
 } from './delete-uploads.js';
 import type { ListOptions } from './list-uploads.js';
+import type { Keys, UploadRegistry } from './upload-registry.js';
 
 export interface LeftBatch {
   readonly batch: Batch;
@@ -48,7 +49,7 @@ export function mayHaveOrphans(
  * for their size or failed before their launch, and, when the run is abandoned, those never launched.
  * Launched ones stay, whoever launched them.
  *
- * @param batches the batches that may have orphans; with `surplus` all of the run
+ * @param batches the batches that may have orphans; with `surplus` all of the run, but for those that are `kept`
  * @returns those that may still be there
  */
 export async function deleteOrphans(
@@ -59,6 +60,8 @@ export async function deleteOrphans(
     readonly isGivenUp: boolean;
     /** Names of uploads beside those of the batches, as far as known; absent where there are none. */
     readonly surplus?: readonly string[] | undefined;
+    /** Uploads of batches that are not given. @default none */
+    readonly kept?: Keys;
     /** Whether batches that failed before their launch stay. */
     readonly keepsFailed?: boolean;
     /** Whether uploads were cut off just now: they may be listed later. */
@@ -82,7 +85,8 @@ export async function deleteOrphans(
     const label = uploadLabel(upload);
     listed.add(label).add(name);
     if (deleted.has(uuidKey(batch_uuid))) return true;
-    return kept.has(label) ? kept.get(label) !== uuidKey(batch_uuid) : surplus !== undefined;
+    if (kept.has(label)) return kept.get(label) !== uuidKey(batch_uuid);
+    return surplus !== undefined && options.kept?.has(uuidKey(batch_uuid)) !== true;
   };
   const isDeleted = (uuid: string): boolean => deleted.has(uuidKey(uuid));
   // A list that is read for what is deleted alone is not worth a long wait.
@@ -114,7 +118,11 @@ export async function deleteCutOff(
     clock,
     deadlineMs: ms,
     idle,
-  }: Omit<ListOptions, 'signal'> & { readonly idle: () => Promise<unknown> },
+    uploads,
+  }: Omit<ListOptions, 'signal'> & {
+    readonly idle: () => Promise<unknown>;
+    readonly uploads: UploadRegistry;
+  },
 ): Promise<LeftUploads> {
   const suspects = (): readonly LeftBatch[] =>
     left().filter(({ state }) => mayHaveOrphans(state, true));
@@ -134,7 +142,7 @@ export async function deleteCutOff(
     const found = suspects();
     const isCutOff = found.some(({ state }) => state.stage === 'uploading');
     const which = { isGivenUp: true, isCutOff: true };
-    const options = { ...which, signal, clock, deadlineMs: ms };
+    const options = { ...which, ...copiesIn(uploads), signal, clock, deadlineMs: ms };
     for (let pauseMs = 50; ; pauseMs *= 2) {
       isWorthAnotherTry = isCutOff && pauseMs < 400;
       end = await orAborted(deleteOrphans(watched, runId, found, options), signal);
@@ -146,6 +154,15 @@ export async function deleteCutOff(
   // Its failure is dropped: the work has ended for a reason of its own.
   await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
   return end ?? { left: namesOf(suspects(), runId), unconfirmed: [] };
+}
+
+/** The copies that the list has shown of uploads of a run that remembers no batch at its end. */
+export function copiesIn(uploads: UploadRegistry): {
+  readonly surplus: readonly string[] | undefined;
+  readonly kept: Keys;
+} {
+  const copies = uploads.copies();
+  return { surplus: copies.length > 0 ? copies : undefined, kept: uploads.taken };
 }
 
 export function namesInDoubt(batches: readonly LeftBatch[], runId: string): readonly string[] {

@@ -16,6 +16,11 @@ interface ListedBatch extends SentUpload {
   readonly upload: string | undefined;
 }
 
+/** Keys of uuids. */
+export interface Keys {
+  has(key: string): boolean;
+}
+
 /** So often the list may lack what was uploaded before it is not read for that any more. */
 const mostUnknown = 3;
 
@@ -50,6 +55,11 @@ export class UploadRegistry {
     this.#wasDistrusted = wasDistrusted;
   }
 
+  /** Keys of the uuids that the uploads have. */
+  get taken(): Keys {
+    return this.#names;
+  }
+
   get isTrusted(): boolean {
     if (this.isDistrusted) return false;
     return this.#trust === 'given' || this.#unknown >= mostUnknown;
@@ -77,8 +87,12 @@ export class UploadRegistry {
     return keys.size > 1 ? 'beside' : undefined;
   }
 
-  /** Names of the uploads that the list has shown under other uuids. @param kept keys of those that the run goes on with */
-  copies(kept: ReadonlySet<string>): readonly string[] {
+  /**
+   * Names of the uploads that the list has shown under other uuids.
+   *
+   * @param kept keys of those that the run goes on with. @default those that were taken
+   */
+  copies(kept = this.taken): readonly string[] {
     const hasOther = (keys: ReadonlySet<string>): boolean =>
       [...keys].some((key) => !kept.has(key));
     return [...this.#listed.values()].flatMap(({ name, keys }) => (hasOther(keys) ? [name] : []));

@@ -96,7 +96,7 @@ export class RunDeletions {
   async #deleteOrphans(isGivenUp: boolean, isReplaced = false): Promise<LeftUploads> {
     const { client, reconciliation, run, store } = this.#options;
     const kept = this.#log.uuids();
-    const surplus = [...reconciliation.surplus(kept), ...this.#drive.copies(kept)];
+    const surplus = [...reconciliation.surplus(kept), ...this.#drive.uploads.copies(kept)];
     // What the list has shown to other processes is not known here.
     const mayHaveMore = isReplaced || store.others.mayWork;
     return deleteOrphans(client, reconciliation.runId, this.#log.batches(), {

@@ -103,7 +103,7 @@ export class RunDriver {
   async #toEnd(): Promise<DriveRunEnd> {
     for (const { batches } of this.#options.store.state.earlier) {
       for (const { state, name } of batches.values()) {
-        if ('uuid' in state && state.uuid !== undefined) this.#drive.reserve(state.uuid, name);
+        if ('uuid' in state && state.uuid !== undefined) this.#drive.uploads.take(state.uuid, name);
       }
     }
     await this.#batches.adopt(this.#options.batches);

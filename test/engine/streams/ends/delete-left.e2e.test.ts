@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
 import type { ClientOptions } from '../../../../src/client/client-options.js';
 import { Client } from '../../../../src/client/client.js';
+import { uploadedBatch } from '../../../../src/contract/bodies.js';
 import type { BatchProgress } from '../../../../src/engine/batches/claim.js';
 import type { VerifyOptions } from '../../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../../src/engine/streams/verify-rows.js';
@@ -12,11 +13,12 @@ import { streamRun } from '../../../../src/engine/runs/stream-run.js';
 import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';
 import { type Clock, systemClock } from '../../../../src/platform/waiting/clock.js';
 import type { FaultPlan } from '../../../../src/service/index.js';
-import { eventually } from '../../../client/test-client.js';
+import { createFile, eventually, openClient, uploadFields } from '../../../client/test-client.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import type { Given } from '../../../platform/given.js';
 import { ServiceClock } from '../../../service/with-service.js';
 import { chargesOf } from '../../../cli/harness/charges.js';
+import { startFront } from '../../../cli/harness/front.js';
 import { withClient } from '../harness/with-client.js';
 
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
@@ -476,5 +478,77 @@ describe('a stream that ends early', () => {
     await once(stream, 'close');
     expect(reported).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
     expect(await client.listBatches()).toHaveLength(there);
+  });
+});
+
+describe('the second copy of an upload that the list shows once that is launched', () => {
+  async function pastCopy(end: 'stop' | 'unlisted' | 'go on') {
+    const { service, client: direct } = await withClient({ apiKey: 'a-key' });
+    let copy: string | undefined;
+    let [uploads, launches] = [0, 0];
+    const stop = new AbortController();
+    const { baseUrl, apiKey } = await startFront(
+      { ...service, apiKey: 'a-key' },
+      async (request) => {
+        if (request === 'POST /v1/batch') {
+          uploads += 1;
+          // Only the list has its uuid.
+          return uploads === 2 ? { change: () => ({ status: 'ok' }) } : undefined;
+        }
+        const isUnlisted = request === 'GET /v1/batch' && launches === 3 && end === 'unlisted';
+        if (isUnlisted) return { status: 400, body: {} };
+        if (request.startsWith('POST /v1/batch/')) {
+          launches += 1;
+          if (launches === 2 && end === 'stop') stop.abort(new Error('enough'));
+          const [first] = await direct.listBatches();
+          const upload = { ...uploadFields, name: first?.name ?? '', file: createFile(10) };
+          copy ??= uploadedBatch.parse(await direct.uploadBatch(upload)).batch_uuid;
+        }
+        return undefined;
+      },
+    );
+    const reported: string[] = [];
+    const stream = verify({
+      client: openClient({ baseUrl, apiKey }),
+      email: ['email'],
+      country: 'US',
+      batchSize: 2,
+      concurrency: 1,
+      pollIntervalMs: 1,
+      signal: stop.signal,
+      onLeftBehind: (names) => reported.push(...names),
+    });
+    const ended = pipeline(
+      people,
+      stream,
+      new Writable({ objectMode: true, write: (_row, _encoding, done) => done() }),
+    );
+    await ended.catch(() => undefined);
+    if (!stream.closed) await once(stream, 'close');
+    const left = await direct.listBatches();
+    return { left, copy, reported, charges: await chargesOf(service) };
+  }
+
+  it('is deleted at the end, and the launched ones stay', async () => {
+    const { left, copy, reported, charges } = await pastCopy('go on');
+    expect(left.map(({ status }) => status)).toEqual(
+      people.map(() => 'verification_done').slice(3),
+    );
+    expect(left.map(({ batch_uuid }) => batch_uuid)).not.toContain(copy);
+    expect(reported).toEqual([]);
+    expect(charges).toHaveLength(people.length);
+  });
+
+  it('is deleted where the stream ends early', async () => {
+    const { left, copy } = await pastCopy('stop');
+    expect(copy).toBeDefined();
+    expect(left.map(({ batch_uuid }) => batch_uuid)).not.toContain(copy);
+  });
+
+  it('is named where the list cannot be read', async () => {
+    const { left, copy, reported, charges } = await pastCopy('unlisted');
+    const named = left.find(({ batch_uuid }) => batch_uuid === copy)?.name;
+    expect(reported).toContain(named);
+    expect(charges).toHaveLength(people.length);
   });
 });
