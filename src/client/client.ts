@@ -423,7 +423,7 @@ export class Client {
    * @throws DeadlineError `deadline_exceeded` after `timeoutMs`, `service_unavailable` where the service always answers
    *   with `error`; InputError `input_malformed` where it makes no batch of the file, as it cannot parse it; ApiError
    *   `payment_required` and the others of each step. The batch stays on the service then: `onBatch` was called
-   *   with its batch_uuid. Where `sent` is `unknown`, it may be launched, and paid for: `finishBatch()` goes on with
+   *   with its batch_uuid. Where `sent` is `unknown`, it may be launched, and paid for: `finishBatch()` resumes
    *   it, and another `verifyFile()` would pay again
    *
    * @example
