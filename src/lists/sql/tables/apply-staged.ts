@@ -255,20 +255,27 @@ async function readMarker(
   ending = '',
 ): Promise<RunMarker | undefined> {
   const { quote, parameter, markers } = dialect.statements;
-  if (!(await findMarkers(dialect, connection, name))) return undefined;
+  const found = await findMarkers(dialect, connection, name);
+  if (!found) return undefined;
+  const written = hasAllColumns(found) ? 'result_columns' : 'NULL';
   const [row] = await connection.query(
-    `SELECT run, digest, applied, ${markers.rowCount}, result_columns FROM ${qualifiedName(markersOf(name), quote)} WHERE target = ${parameter(1)}${ending}`,
+    `SELECT run, digest, applied, ${markers.rowCount}, ${written} FROM ${qualifiedName(markersOf(name), quote)} WHERE target = ${parameter(1)}${ending}`,
     [markers.targetOf(name)],
   );
   if (!row) return undefined;
-  const [run, digest, applied, rows, written] = row;
+  const [run, digest, applied, rows, ids] = row;
   return {
     run: String(run),
     digest: String(digest),
     applied: Number(applied),
     rows: Number(rows),
-    written: String(written),
+    written: String(ids ?? ''),
   };
+}
+
+/** The first versions did not keep which columns a run has written. */
+export function hasAllColumns(markers: ExistingTable): boolean {
+  return markers.columns.some(({ name }) => name.toLowerCase() === 'result_columns');
 }
 
 /** An existing one is not created again: the right to write may come without that to create tables. */
@@ -277,9 +284,15 @@ async function createMarkers(
   connection: Connection,
   name: TableName,
 ): Promise<void> {
-  const { quote, markers, tableOptions = '' } = dialect.statements;
-  if (await findMarkers(dialect, connection, name)) return;
-  const create = `CREATE TABLE IF NOT EXISTS ${qualifiedName(markersOf(name), quote)} (${markers.definition})${tableOptions}`;
+  const { quote, markers, tableOptions = '', addColumn = 'ADD COLUMN' } = dialect.statements;
+  const table = qualifiedName(markersOf(name), quote);
+  const found = await findMarkers(dialect, connection, name);
+  if (found) {
+    if (hasAllColumns(found)) return;
+    await connection.query(`ALTER TABLE ${table} ${addColumn} result_columns TEXT`);
+    return;
+  }
+  const create = `CREATE TABLE IF NOT EXISTS ${table} (${markers.definition})${tableOptions}`;
   await connection.query(markers.createBesideOthers?.(create) ?? create);
 }
 

@@ -54,7 +54,10 @@ export interface StagedRows {
 export interface RunMarker extends StagedRows {
   readonly run: string;
   readonly applied: number;
-  /** Ids of the result columns that runs have written, with commas: others of such a name are the owner's. */
+  /**
+   * Ids of the result columns that runs have written, with commas: others of such a name are the owner's. With an empty
+   * one any may be a run's: the first versions kept none.
+   */
   readonly written: string;
 }
 

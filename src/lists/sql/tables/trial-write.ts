@@ -19,6 +19,7 @@ import {
   type TableWriting,
   createMarker,
   findMarkers,
+  hasAllColumns,
   withoutAdded,
 } from './apply-staged.js';
 import { notice, type Notice } from '../../../platform/text/notices.js';
@@ -48,7 +49,8 @@ async function trialWrite(writing: TableWriting, numbers: readonly number[]): Pr
   if (putInPlace?.modes.includes(writing.plan.mode) === true) {
     return putInPlace.run(connection, writing.plan, marker, true);
   }
-  const hasMarkers = (await findMarkers(dialect, connection, writing.plan.name)) !== undefined;
+  const markers = await findMarkers(dialect, connection, writing.plan.name);
+  const hasMarkers = markers !== undefined && hasAllColumns(markers);
   const current = await withoutAdded(dialect, connection, writing.plan);
   const plan = (await dialect.tryDefinitions?.(connection, current, hasMarkers)) ?? writing.plan;
   for (let after = 0; after === 0 || after < marker.rows; after += rowsAtOnce) {
@@ -242,7 +244,9 @@ async function refuseForeignColumns(
   let at = positions.length;
   for (const [index, fields] of added.entries()) {
     const group = columns.slice(at, (at += fields.length));
-    const recorded = group.filter((column) => written.has(columnId(column.name)));
+    const recorded = group.filter((column) =>
+      written.has('') ? !missing.includes(column) : written.has(columnId(column.name)),
+    );
     const isRebuilt = recorded.some((column) => missing.includes(column));
     const foreign = group.filter(
       (column) => !missing.includes(column) && (isRebuilt || !recorded.includes(column)),

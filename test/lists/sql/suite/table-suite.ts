@@ -12,6 +12,7 @@ import { expectExit, rejection } from '../harness/rejection.js';
 import { startVerifying } from '../harness/verify-rows.js';
 import type { Database, Place, SinkOptions } from './database.js';
 import { cellsOf, countIn, makePeople } from './people.js';
+import { newName } from '../harness/new-name.js';
 
 /** A promise that somebody else settles. */
 function promiseOf(): { readonly done: Promise<void>; readonly settle: () => void } {
@@ -285,6 +286,40 @@ export function describeTable({
       await expect(write('checked')).rejects.toMatchObject({ column: 'checked_reason' });
       expect(await countIn(place, "asked_valid = 'by Ann'")).toBe(5);
       expect(await countIn(place, "asked_valid = 'by Ann'", into)).toBe(5);
+    });
+
+    test('get results where an earlier version has made the table of markers, without its latest column', async () => {
+      const { ask, sink, source, url } = await open();
+      const schema = newName();
+      const within = url.startsWith('sqlite') ? '' : `${schema}.`;
+      const [people, markers] = [`${within}people`, `${within}sluice_runs`];
+      if (within !== '') await ask(`CREATE SCHEMA ${schema}`);
+      await ask(
+        `CREATE TABLE ${people} (id INT PRIMARY KEY, email VARCHAR(80))`,
+        `INSERT INTO ${people} VALUES (1, 'good1@sluice.test')`,
+      );
+      const verifying = await startVerifying();
+      const write = (into: string, email = 'email') =>
+        verifying.run({
+          source: source(`SELECT id, email FROM ${people}`),
+          sink: sink({ into, key: 'id' }),
+          email: ['email'],
+          prefix: { email },
+        });
+      const forget = async () => ask(`ALTER TABLE ${markers} DROP COLUMN result_columns`);
+      await write(people);
+      await write(people, 'other');
+      await forget();
+      // The earlier version kept nothing of either.
+      for (const prefix of ['email', 'other']) await write(people, prefix);
+      await forget();
+      await write(`${within}other`);
+      for (const table of [people, `${within}other`]) {
+        expect(cellsOf(await ask(`SELECT email_verification FROM ${table}`))).toEqual([
+          ['verified'],
+        ]);
+      }
+      expect(await verifying.charges()).toBe(5);
     });
 
     test('get their results in columns that have the same names in another case', async () => {
