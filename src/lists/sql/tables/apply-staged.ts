@@ -269,7 +269,7 @@ async function readMarker(
     digest: String(digest),
     applied: Number(applied),
     rows: Number(rows),
-    written: String(ids ?? ''),
+    written: ids === null ? '' : String(ids),
   };
 }
 
