@@ -269,7 +269,7 @@ async function readMarker(
     digest: String(digest),
     applied: Number(applied),
     rows: Number(rows),
-    written: ids === null ? '' : String(ids),
+    written: typeof ids === 'string' ? ids : '',
   };
 }
 
