@@ -9,6 +9,8 @@ export interface OptionType<Value = unknown> {
   readonly words?: readonly string[];
   /** Whether it is a file, a folder or a list's location, resolved from the folder of the command line. */
   readonly isPath?: boolean;
+  /** Whether it is a list's location, which may be a URL. */
+  readonly isLocation?: boolean;
   /** @throws ConfigurationError that says what the option accepts */
   readonly parse: (text: string, name: string) => Value;
 }

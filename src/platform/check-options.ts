@@ -46,7 +46,7 @@ export interface Flag<Name extends string = string> {
   readonly help: string;
   /** Whether the short help shows it. @default false */
   readonly isCommon?: boolean;
-  /** Whether its value is a path, or begins with one. @default false */
+  /** Whether its value is the location of a list, or begins with one. @default false */
   readonly isPath?: boolean;
   /** What it decides about a run: compared when the run is resumed. @default nothing */
   readonly decides?: 'rows' | 'output';

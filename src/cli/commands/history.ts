@@ -7,7 +7,8 @@ import { maxAgeOption, waitLockOption } from '../options/store-options.js';
 import { jsonText, print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, describeCredits, grouped, moment } from '../../platform/text/shown-numbers.js';
-import { resolvePath, standard } from '../endpoints/locations.js';
+import { standard } from '../endpoints/locations.js';
+import { localPath } from '../options/option-types.js';
 import { textTable } from '../terminal/text-table.js';
 
 const actions = ['stats', 'prune', 'export', 'forget'] as const;
@@ -48,7 +49,7 @@ export const historyCommand = defineCommand({
       );
     }
     const history = await History.open({
-      path: resolvePath(cwd, path),
+      path: localPath(cwd, path),
       signal,
       ...options.libraryValues([maxAgeOption, waitLockOption]),
     });

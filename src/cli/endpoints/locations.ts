@@ -10,13 +10,7 @@ import {
 } from '../../lists/location.js';
 import { editDistance } from '../../platform/text/closest-name.js';
 import { shellQuote } from '../../platform/text/printable.js';
-import {
-  type Called,
-  type CommandInput,
-  type OptionDefinition,
-  programName,
-  type Environment,
-} from '../command.js';
+import { type Called, type CommandInput, programName, type Environment } from '../command.js';
 
 /** One end of a list, with its path as the command line gave it, resolved from its folder for a file. */
 export type Location = ListLocation & { readonly path: string };
@@ -131,14 +125,6 @@ export function mayHoldPassword(argument: string): boolean {
 }
 
 export const standard = '-';
-
-export function placed(
-  value: string | true,
-  definition: OptionDefinition,
-  cwd: string,
-): string | true {
-  return value !== true && definition.type?.isPath === true ? resolvePath(cwd, value) : value;
-}
 
 export async function isTaken(path: string): Promise<boolean> {
   return stat(path).then(

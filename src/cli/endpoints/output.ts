@@ -113,7 +113,9 @@ function endingOf(
       ? ''
       : input.kind === 'file'
         ? input.path
-        : new URL(input.url).pathname;
+        : URL.canParse(input.url)
+          ? new URL(input.url).pathname
+          : '';
   const [, ending = ''] = /\.([a-z]+)(?:\.gz)?$/i.exec(path) ?? [];
   const format = ending.toLowerCase() === 'ndjson' ? 'jsonl' : ending.toLowerCase();
   return fileFormats.find((known) => known === format) ?? 'csv';

@@ -7,8 +7,9 @@ import {
   type ParsedOptions,
   programName,
 } from '../command.js';
-import { mayHoldPassword, placed, standard } from '../endpoints/locations.js';
+import { mayHoldPassword, standard } from '../endpoints/locations.js';
 import { message } from '../messages/catalogue.js';
+import { placed } from '../options/option-types.js';
 import { verifyOptions } from '../options/verify-options.js';
 import type { Reporter } from '../terminal/reporter.js';
 import type { AddedOption } from './choose-country.js';

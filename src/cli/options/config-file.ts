@@ -6,8 +6,7 @@ import { ConfigurationError } from '../../index.js';
 import type { CommandInput, MessageLog, OptionDefinition, ParsedOptions } from '../command.js';
 import { message } from '../messages/catalogue.js';
 import { guess } from '../../platform/text/closest-name.js';
-import { path } from './option-types.js';
-import { placed } from '../endpoints/locations.js';
+import { path, placed } from './option-types.js';
 
 export const configOption = {
   name: 'config',

@@ -2,11 +2,11 @@ import { emailQualities } from '../../contract/index.js';
 import { ConfigurationError, type Verdict, verdicts } from '../../index.js';
 import { defineOptions, type OptionType } from '../command.js';
 import {
+  location,
   needs,
   needsState,
   notWith,
   parseWords,
-  path,
   percent,
   text,
   wordList,
@@ -65,7 +65,7 @@ export const keepOptions = defineOptions([
   },
   {
     name: 'rejects',
-    type: path('<path>'),
+    type: location('<path>'),
     decides: 'rows of the output',
     rules: [
       needs(

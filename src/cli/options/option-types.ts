@@ -10,6 +10,7 @@ import {
 } from '../../platform/option-kinds.js';
 import { guess } from '../../platform/text/closest-name.js';
 import type { OptionDefinition, OptionRule, OptionType, ParsedOptions } from '../command.js';
+import { resolvePath } from '../endpoints/locations.js';
 
 /* Types and rules of options. `shown` stands for the value in help and reference. */
 
@@ -37,9 +38,33 @@ export function text(shown: string): OptionType<string> {
   return { shown, parse: (given) => given };
 }
 
-/** A file, a folder or a list's location, resolved from the folder of the command line. */
+/** A file or a folder, resolved from the folder of the command line. */
 export function path(shown: string): OptionType<string> {
   return { ...text(shown), isPath: true };
+}
+
+/** The same, or the URL of a list. */
+export function location(shown: string): OptionType<string> {
+  return { ...path(shown), isLocation: true };
+}
+
+/** A given value, resolved where it is a path. */
+export function placed(
+  value: string | true,
+  { name, type }: OptionDefinition,
+  cwd: string,
+): string | true {
+  if (value === true || type?.isPath !== true) return value;
+  return type.isLocation === true ? resolvePath(cwd, value) : localPath(cwd, value, `--${name}`);
+}
+
+/** @throws ConfigurationError for a URL, which is not repeated: it may hold a password or a signature */
+export function localPath(cwd: string, path: string, option?: string): string {
+  if (!path.includes('://')) return resolvePath(cwd, path);
+  throw new ConfigurationError(
+    `${option === undefined ? 'name' : `${option} takes`} a file or a folder of this machine, not a URL`,
+    { option, fault: 'unsupported' },
+  );
 }
 
 /** The type of a library option, from text. */
@@ -49,7 +74,7 @@ export function textType({ what, isRight, asText }: Wanted, flag: Partial<Flag> 
   return {
     shown: flag.shown ?? shown,
     ...(words && { words }),
-    ...(flag.isPath === true && { isPath: true }),
+    ...(flag.isPath === true && { isPath: true, isLocation: true }),
     parse: (given, name) => {
       const value = read(given);
       // Values of a repeatable option are checked together.

@@ -10,8 +10,8 @@ import {
   programName,
   type ValueWithMore,
 } from '../command.js';
-import { placed, resolvePath } from '../endpoints/locations.js';
 import { envFileOption, jsonLogOption } from './config-file.js';
+import { localPath, placed } from './option-types.js';
 
 export const commonOptions: readonly OptionDefinition[] = [
   envFileOption,
@@ -216,7 +216,7 @@ export function onlyArgument(positionals: readonly string[], what: string): stri
 
 /** The same where it is a file or a folder. */
 export function onlyPath({ positionals, cwd }: CommandInput<never>, what: string): string {
-  return resolvePath(cwd, onlyArgument(positionals, what));
+  return localPath(cwd, onlyArgument(positionals, what));
 }
 
 /** In either case: services write lower case. */

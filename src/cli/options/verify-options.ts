@@ -3,6 +3,7 @@ import {
   needsState,
   choice,
   fileFormat,
+  location,
   needs,
   notWith,
   path,
@@ -147,7 +148,7 @@ export const verifyOptions = [
       {
         name: 'output',
         short: 'o',
-        type: path('<path>'),
+        type: location('<path>'),
         library: 'sink',
         isCommon: true,
         help: 'Where the rows go, with their results: a file, an s3:// URL or a database (default: -, standard output; at a terminal, a file is proposed).',

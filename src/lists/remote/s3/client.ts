@@ -1,5 +1,5 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
-import { textOfUrl } from '../../location.js';
+import { showLocation, textOfUrl } from '../../location.js';
 import type { OptionShape } from '../../../platform/check-options.js';
 import { text } from '../../../platform/option-kinds.js';
 import {
@@ -80,9 +80,11 @@ export function parseS3Address(url: string | URL): S3Address {
   const text = textOfUrl(url);
   const [, bucket, key = ''] = /^s3:\/\/([^/?#]+)(?:\/(.*))?$/s.exec(text) ?? [];
   if (bucket !== undefined && /^[a-z0-9][\w.:-]*$/i.test(bucket)) return { bucket, key };
-  throw new ConfigurationError(`${text} names no place in a bucket: s3://bucket/key does`, {
-    fault: 'unsupported',
-  });
+  // It may hold a key.
+  throw new ConfigurationError(
+    `${showLocation(text)} names no place in a bucket: s3://bucket/key does`,
+    { fault: 'unsupported' },
+  );
 }
 
 export function nameOfObject({ bucket, key }: S3Address): string {

@@ -1,11 +1,12 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { FaultPlan } from '../../../../src/service/index.js';
+import { serveList, withWebServer } from '../../../lists/remote/web-server.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { connectTo, inFolder } from '../../harness/connect-to.js';
 import { filesBelow } from '../../harness/files-below.js';
-import { runInProcess } from '../../harness/run-in-process.js';
+import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { startSluice, type Ended } from '../../harness/run-sluice.js';
 
 const key = 'canary-key-94c1e7';
@@ -154,4 +155,116 @@ it('says and leaves neither when it is killed, looked at, taken up again, or giv
     const ended = await runInProcess([command, 'out.csv.sluice', '--verbose'], options);
     expectNoSecret(ended);
   }
+});
+
+describe('the signature of a URL', () => {
+  const token = 'canary-signature-5d21f0';
+  const signed = (origin: string, name: string): string => `${origin}/${name}?token=${token}`;
+  let folder: string;
+  beforeEach(async () => {
+    folder = await withFolder();
+  });
+
+  async function expectNowhere({ code, stdout, stderr, events }: EndedHere): Promise<void> {
+    const said = `${stderr}${stdout.toString()}${JSON.stringify(events)}`;
+    const files = await filesBelow(folder);
+    const kept = await Promise.all(files.map(async (path) => readFile(path)));
+    for (const form of formsOf(token)) {
+      expect(said, `${code}: ${said}`).not.toContain(form);
+      expect(files.filter((path, at) => path.includes(form) || kept[at]?.includes(form))).toEqual(
+        [],
+      );
+    }
+  }
+
+  it('is neither said nor left, of the list and of those who have opted out', async () => {
+    const rows = Array.from({ length: 20 }, (_, at) => `good${at}@sluice.test\n`).join('');
+    const lists = new Map([
+      ['/list.csv', `email\n${rows}`],
+      ['/more.csv', `email\n${rows}more@sluice.test\n`],
+      ['/opted-out.csv', 'email\ngood7@sluice.test\nnobody@sluice.test\n'],
+    ]);
+    const web = await withWebServer((request, response, count) => {
+      const found = lists.get(request.path.replace(`?token=${token}`, ''));
+      if (found === undefined) response.writeHead(404).end();
+      else serveList({ content: () => Buffer.from(found) })(request, response, count);
+    });
+    const { service } = await withService();
+    const list = ['verify', signed(web.origin, 'list.csv')];
+    const suppress = ['--suppress', `${signed(web.origin, 'opted-out.csv')}#email`];
+    const other = ['verify', signed(web.origin, 'more.csv')];
+    const kept = ['--summary', 'summary.json', '--report', 'report.html', '--history', 'kept'];
+    const output = ['-o', 'out.csv', '--batch-size', '10', ...kept];
+    const run = [...suppress, ...columns, ...output, '--verbose'];
+    const commands: readonly (readonly [readonly string[], number])[] = [
+      // The whole command is proposed, and counted.
+      [[...list, ...suppress], 2],
+      [[...list, ...run, '--dry-run'], 0],
+      [[...list, ...run, '--max-credits', '10'], 5],
+      [['status', 'out.csv.sluice', '--json'], 0],
+      [['status'], 0],
+      // The unfinished run is compared with others.
+      [[...list, ...columns, ...output], 2],
+      [[...other, ...run, '--on-change', 'stop'], 2],
+      [[...other, ...run], 0],
+      [[...list, ...suppress, ...columns], 0],
+      [[...list, list[1] ?? '', ...run], 2],
+      [['verify', signed(web.origin, 'gone.csv'), ...run], 6],
+      [[...list, ...columns, ...output, '--suppress', signed(web.origin, 'gone.csv')], 6],
+    ];
+    for (const [args, code] of commands) {
+      const ended = await runInProcess(args, inFolder(folder, service));
+      expect(ended.code, ended.stderr).toBe(code);
+      await expectNowhere(ended);
+    }
+    // It did reach its own server.
+    expect(web.requests.map(({ path }) => path)).toContain(`/opted-out.csv?token=${token}`);
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('suppressed');
+  });
+
+  it.each([
+    '--base-url',
+    '--config',
+    '--env-file',
+    '--history',
+    '--api-key-file',
+    '--output',
+    '--rejects',
+    '--report',
+    '--state',
+    '--store',
+    '--summary',
+    '--suppress',
+  ])('is not said where %s does not take it', async (option) => {
+    await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
+    const args = [
+      ...columns,
+      '--keep',
+      'valid',
+      ...(option === '--store' ? ['--run', 'night'] : []),
+    ];
+    const to = option === '--output' ? [] : ['--output', 'out.csv'];
+    const place = signed('https://127.0.0.1:99999', 'place');
+    const env = { SLUICE_BASE_URL: 'http://127.0.0.1:9', SLUICE_API_KEY: key };
+    const given = ['verify', 'list.csv', ...args, ...to, option, place];
+    const ended = await runInProcess(given, { cwd: folder, env });
+    expect(ended.code, ended.stderr).toBe(2);
+    await expectNowhere(ended);
+    expect(await readdir(folder)).toEqual(['list.csv']);
+  });
+
+  it.each([
+    ['verify', signed('https://127.0.0.1:99999', 'list.csv')],
+    ['verify', signed('https://127.0.0.1:99999', 'list.csv'), '--split-by', 'verdict'],
+    ['verify', `s3://${token}:${token}@lists/list.csv`],
+    ['status', signed('https://lists.example', 'out.csv.sluice')],
+    ['history', 'stats', signed('https://lists.example', 'kept')],
+    ['format', signed('https://lists.example', 'list.txt'), '--type', 'email', '--country', 'US'],
+  ])('is not said of a place that cannot be: %s', async (command, ...args) => {
+    const to = command === 'verify' ? [...columns, '-o', 'out', '--local'] : [];
+    const ended = await runInProcess([command, ...args, ...to], { cwd: folder });
+    expect(ended.code, ended.stderr).toBe(2);
+    await expectNowhere(ended);
+    expect(await readdir(folder)).toEqual([]);
+  });
 });
