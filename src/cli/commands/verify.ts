@@ -147,13 +147,13 @@ async function reportIfStopped(
       .join(' '),
     stateDir: stateDirectoryOf(to, input),
     maxCredits: givenOptions(options).maxCredits,
-    // Of a night that ends before it has a service, too: the next one may have lost its environment.
-    serviceBefore: await serviceOfSummary(options.text('summary')),
   };
   try {
     await refuseUnquoted(input);
     return await work(to, input, { run, reporter, reports, isCostShown: shown !== undefined });
   } catch (error) {
+    // It has not come to its service: the next night may have lost its environment.
+    run.service ??= await serviceOfSummary(options.text('summary'));
     return reportStopped(error, run, reporter, reports);
   }
 }
@@ -281,7 +281,7 @@ async function reportStopped(
     input,
     output,
     noMoreOpenThan,
-    service: run.serviceBefore,
+    service: run.service,
     ...omitUndefined({ maxCredits: run.maxCredits }),
     ...(store || isStreaming
       ? { ...(store && { store }), launchedCredits: launched }

@@ -82,6 +82,7 @@ export async function prepareJob(
   const from = await findInputs(input.positionals, input);
   await refuseSameFiles(from, to, input, reports);
   const target = withEngine(await chooseTarget(options, input.env), input);
+  if (target.kind === 'service') run.service = target.baseUrl;
   await refuseUnmeant(target, to, input, run);
   await reports.removeOld();
   refuseAllColumns(from, to, options);

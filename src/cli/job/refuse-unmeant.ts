@@ -24,7 +24,7 @@ export async function refuseUnmeant(
   const paid = isDatabase(to) ? undefined : await serviceBefore(to, input);
   if (!isDatabase(to) && paid === undefined) return;
   // The summary of this night keeps it for the next one.
-  if (paid) run.serviceBefore = paid.service;
+  if (paid) run.service = paid.service;
   const why = paid
     ? `${paid.file} is of a run with ${paid.service}: verdicts of the local service replace its results only with --local`
     : 'the verdicts of the local service go into a database only with --local';

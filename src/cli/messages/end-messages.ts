@@ -275,8 +275,8 @@ export interface RunFacts {
   store?: SharedStore | undefined;
   /** Whether it has begun: before, it has nothing to lose. */
   isBegun?: boolean;
-  /** The service of the run before, where this one has none yet. */
-  serviceBefore?: string | undefined;
+  /** Its service; the one of the run before, where it names none. */
+  service?: string | undefined;
   /** Whether no state is kept. */
   isStreaming?: boolean;
   /** Whether the local service verifies. */

@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises';
 import {
   ConfigurationError,
   type SharedStore,
-  Client,
   History,
   verdicts,
   type MaxAgeDays,
@@ -196,18 +195,14 @@ export async function openHistory(
   if (options.has('dry-run') && (await isHistoryNew(options))) return undefined;
   return History.open({
     path: file,
-    service: await serviceNameOf(target),
+    // Offline verdicts are not an exchanger's.
+    service:
+      target.kind === 'service'
+        ? target.baseUrl
+        : target.engine
+          ? 'local, by the network'
+          : 'local',
     signal,
     ...options.libraryValues([maxAgeOption, waitLockOption]),
   });
-}
-
-/** The service's name as runs record it. */
-async function serviceNameOf(target: Target): Promise<string> {
-  // Offline verdicts are not an exchanger's.
-  if (target.kind === 'local') return target.engine ? 'local, by the network' : 'local';
-  const { baseUrl, apiKey } = target;
-  const client = new Client({ baseUrl, apiKey });
-  await client.close();
-  return client.baseUrl;
 }

@@ -25,7 +25,10 @@ beforeEach(async () => {
   await writeFile(join(folder, 'list.csv'), `mail\n${rows.join('')}`);
 });
 
-function verify(service: Service | undefined, ...more: readonly string[]): Promise<EndedHere> {
+function verify(
+  service: Parameters<typeof connectTo>[0] | undefined,
+  ...more: readonly string[]
+): Promise<EndedHere> {
   const country = more.includes('--country') ? [] : ['--country', 'US'];
   const args = ['--email', 'mail', ...country, '--batch-size', '1', '--concurrency', '1'];
   return runInProcess(['verify', 'list.csv', ...args, ...more], {
@@ -232,9 +235,12 @@ it('warns of an unfinished run of the same columns with another output, and goes
   const elsewhere = { event: 'paid_elsewhere', output: 'out.csv', state: 'out.csv.sluice' };
   const counted = await verify(service, '-o', 'other.csv', '--dry-run');
   expect(eventsOf(counted, 'paid_elsewhere')).toMatchObject([elsewhere]);
-  const own = await verify(service, '-o', 'out.csv', '--dry-run');
+  // However the URL is written, the service is the same.
+  const written = { apiKey: service.apiKey, baseUrl: `${service.baseUrl}/` };
+  const own = await verify(written, '-o', 'out.csv', '--dry-run');
   expect(eventsOf(own, 'paid_elsewhere')).toEqual([]);
-  const other = await verify(service, '-o', 'other.csv', '--quiet');
+  expect(eventsOf(own, 'unfinished_run')).toMatchObject([{ action: 'resume' }]);
+  const other = await verify(written, '-o', 'other.csv', '--quiet');
   expect(other.code, other.stderr).toBe(0);
   expect(other.events[0]).toMatchObject({ ...elsewhere, severity: 'warning' });
   expect(await chargesOf(service)).toHaveLength(1 + 3);

@@ -121,7 +121,10 @@ describe('a run that stops', () => {
     const absent = command.with(1, 'absent.csv');
     const ended = await runInProcess(absent, inFolder(folder, service));
     expect(ended.code).toBe(6);
-    expect((await written()).summary.credits.email).toMatchObject({ spent: 0, net: 0 });
+    const { summary } = await written();
+    expect(summary.credits.email).toMatchObject({ spent: 0, net: 0 });
+    // The next night has it to go by, if its environment is lost.
+    expect(summary).toMatchObject({ service: service.baseUrl });
   });
 
   it.each([

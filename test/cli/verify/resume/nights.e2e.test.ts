@@ -142,9 +142,11 @@ describe('a list that has lost its rows', () => {
     // There is nothing more to lose.
     expect((await verify('--quiet')).stderr).toBe('');
     // Whoever loses the environment gets no other verdicts in place of paid ones, on the next night either, and not
-    // after a night that ended before it had a service.
+    // after a night that ended before it had a service, or with a part of the environment.
     const gone = args.map((arg) => (arg.endsWith('.csv') && arg !== 'out.csv' ? 'gone.csv' : arg));
     expect((await runInProcess(gone, inFolder(folder, service))).code).toBe(6);
+    const env = { SLUICE_API_KEY: service.apiKey };
+    expect((await runInProcess(args, { cwd: folder, env })).code).toBe(2);
     for (const night of ['this', 'next']) {
       const unnamed = await runInProcess(args, { cwd: folder });
       expect(unnamed.code, night).toBe(2);
