@@ -46,8 +46,11 @@ export interface OptionDefinition<Name extends string = string> {
   /** Further names in the library. */
   readonly alsoCalled?: readonly string[];
   readonly rules?: readonly OptionRule[];
-  /** What it decides about a run, where only the command line has it: compared when the run continues. */
-  readonly decides?: 'rows' | 'output' | 'rows of the output';
+  /**
+   * What it decides about a run, where only the command line has it: compared when the run continues; one that decides
+   * for this process alone is no part of the command that resumes it.
+   */
+  readonly decides?: 'rows' | 'output' | 'rows of the output' | 'this process';
 }
 
 export type NameOf<Definitions extends readonly OptionDefinition[]> = Definitions[number]['name'];

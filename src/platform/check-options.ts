@@ -48,8 +48,8 @@ export interface Flag<Name extends string = string> {
   readonly isCommon?: boolean;
   /** Whether its value is the location of a list, or begins with one. @default false */
   readonly isPath?: boolean;
-  /** What it decides about a run: compared when the run is resumed. @default nothing */
-  readonly decides?: 'rows' | 'output';
+  /** What it decides about a run: compared when the run is resumed, except for this process. @default nothing */
+  readonly decides?: 'rows' | 'output' | 'this process';
   /** Stands for its value there. @default by its kind */
   readonly shown?: string;
   /** The unit's value here. @default 1 */

@@ -222,13 +222,16 @@ describe('the command that resumes a run', () => {
       'mail,mobile\ngood1@sluice.test,\ngood1@sluice.test,\ngood2@sluice.test,\n',
     );
     await write('outs.csv', 'email\nout@sluice.test\n');
+    await write('options.json', '{}');
     const env = connectTo(service);
+    const ofProcess =
+      '--yes --quiet --verbose --no-progress --json-log --wait-lock 1 --moved --fresh --config options.json';
     const options =
       '--email mail --phone mobile --country US --batch-size 1 ' +
       '--prefix mail=chk --columns valid,quality --unique=mail --keep ' +
       'mail=valid --rejects rest.csv --neutralize-formulas --summary sum.json --report page.html --suppress outs.csv --min-rows 2 --concurrency 1';
     const begun = options.split(' ');
-    const limited = [...begun, '--max-credits', '1', '-o', 'out.csv', '--yes', '--quiet'];
+    const limited = [...begun, '--max-credits', '1', '-o', 'out.csv', ...ofProcess.split(' ')];
     const stopped = await runInProcess(['verify', 'list.csv', ...limited], { cwd: folder, env });
     expect(stopped.code, stopped.stderr).toBe(5);
     const resumed = await answerInProcess(['verify', 'list.csv'], {

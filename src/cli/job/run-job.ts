@@ -1,9 +1,15 @@
 import { ConfigurationError, run, type SharedStore, streamRun, type Summary } from '../../index.js';
-import { omitUndefined, type ParsedOptions, programName } from '../command.js';
+import {
+  omitUndefined,
+  type OptionDefinition,
+  type ParsedOptions,
+  programName,
+} from '../command.js';
 import { connect, type Connection } from '../connect.js';
 import { mayHoldPassword } from '../endpoints/locations.js';
 import { trialMessages } from '../messages/end-messages.js';
 import { message } from '../messages/catalogue.js';
+import { jsonLogOption } from '../options/config-file.js';
 import { waitLockOption } from '../options/store-options.js';
 import {
   agreeBesideOthers,
@@ -54,22 +60,12 @@ export async function stream(
   }
 }
 
-/** What concerns one process, and not the run. */
-const ofOneProcess: ReadonlySet<string> = new Set([
-  'config',
-  'detach',
-  'dry-run',
-  'fresh',
-  'json-log',
-  'moved',
-  'no-progress',
+const definitions: readonly OptionDefinition[] = [...verifyOptions, jsonLogOption];
+
+/** What a command that resumes the run decides again; where the output is, the run knows. */
+const notResumed: ReadonlySet<string> = new Set([
   'output',
-  'preflight',
-  'quiet',
-  'retry-failed',
-  'verbose',
-  'wait-lock',
-  'yes',
+  ...definitions.filter(({ decides }) => decides === 'this process').map(({ name }) => name),
 ]);
 
 /** The options that whoever resumes the run gives again; what may hold a password is not written down. */
@@ -77,7 +73,7 @@ function optionsToResume(options: Pick<ParsedOptions, 'given'>): [string, string
   return options
     .given()
     .flatMap(([name, values]) =>
-      ofOneProcess.has(name)
+      notResumed.has(name)
         ? []
         : values.map((value): [string, string | true | null] => [
             name,

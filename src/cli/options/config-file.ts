@@ -11,6 +11,7 @@ import { path, placed } from './option-types.js';
 export const configOption = {
   name: 'config',
   type: path('<file.json>'),
+  decides: 'this process',
   help: 'JSON file with any of these options by their long names; the command line wins.',
 } as const satisfies OptionDefinition;
 
@@ -92,6 +93,7 @@ function valuesOf(
 /** For every command: standard error as a log. */
 export const jsonLogOption = {
   name: 'json-log',
+  decides: 'this process',
   help: 'Print messages as JSON on standard error, one object a line.',
 } as const satisfies OptionDefinition;
 

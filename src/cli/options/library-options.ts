@@ -21,11 +21,12 @@ export const libraryOptions: readonly OptionDefinition<LibraryOption>[] = Object
 ).flatMap(([library, wanted]) => {
   const { flag, asText } = wanted;
   if (!flag) return [];
-  // run() itself compares what these decide.
-  const { unit: _unit, shown: _shown, decides: _decides, ...shown } = flag;
+  const { unit: _unit, shown: _shown, decides, ...shown } = flag;
   const definition = { ...shown, name: flag.name as LibraryOption, library };
   return {
     ...definition,
+    // run() itself compares what the others decide.
+    ...(decides === 'this process' && { decides }),
     ...(asText && { type: textType(wanted, flag) }),
     ...(asText?.gather && { isRepeatable: library !== 'columns', gather: asText.gather }),
     // Options that streams lack concern runs with state.

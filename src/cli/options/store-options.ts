@@ -149,6 +149,7 @@ export const waitLockOption = {
   name: 'wait-lock',
   type: patience,
   library: 'waitLockMs',
+  decides: 'this process',
   help: 'How long to wait for another process on the same state directory, output or history, in seconds (default: 0). If it finishes its run, this one is new and pays again, unless both have --history.',
 } as const satisfies OptionDefinition;
 

@@ -100,16 +100,19 @@ export const formOptions = defineOptions(
 const launchOptions = defineOptions([
   {
     name: 'dry-run',
+    decides: 'this process',
     isCommon: true,
     help: 'Read and count only: print what would be sent and what it would cost.',
   },
   {
     name: 'preflight',
+    decides: 'this process',
     rules: [needsState],
     help: "Upload the list (free), show the service's own price, and ask before anything is paid.",
   },
   {
     name: 'yes',
+    decides: 'this process',
     alsoCalled: ['onDoubtfulColumns'],
     help: 'Answer yes to every question: the price of --preflight, columns or changes that look wrong, paid results to be dropped.',
   },
@@ -244,10 +247,16 @@ export const verifyOptions = [
       {
         name: 'quiet',
         short: 'q',
+        decides: 'this process',
         help: 'Print only errors and warnings.',
       },
-      { name: 'verbose', short: 'v', help: 'Print what happens to every batch.' },
-      { name: 'no-progress', help: 'Print no progress.' },
+      {
+        name: 'verbose',
+        short: 'v',
+        decides: 'this process',
+        help: 'Print what happens to every batch.',
+      },
+      { name: 'no-progress', decides: 'this process', help: 'Print no progress.' },
       configOption,
     ],
     { group: 'Logs, report and configuration' },

@@ -136,6 +136,7 @@ export const runShape = {
     ...flagged(flag, {
       name: 'fresh',
       group: 'Resuming',
+      decides: 'this process',
       help: 'Drop an unfinished run found in the state directory.',
     }),
     excludes: {
@@ -156,6 +157,7 @@ export const runShape = {
     ...flagged(flag, {
       name: 'moved',
       group: 'Resuming',
+      decides: 'this process',
       help: 'The state directory was moved or restored, and no other process continues its run.',
     }),
     excludes: ofOneProcess,
@@ -163,6 +165,7 @@ export const runShape = {
   retryFailed: flagged(flag, {
     name: 'retry-failed',
     group: 'Resuming',
+    decides: 'this process',
     help: 'After a run that ended with 3: send only its failed addresses again.',
   }),
   partial: flagged(flag, {
@@ -192,6 +195,7 @@ export const runShape = {
   detach: flagged(flag, {
     name: 'detach',
     group: 'Cost and approval',
+    decides: 'this process',
     help: 'Send all of it, then exit with 75; the same command later collects the results.',
   }),
   onPrepared: called,
