@@ -73,9 +73,13 @@ export interface Dialect<Database extends Connection = Connection> extends Diale
    * Where changes of a table cannot be rolled back: checks whether it may be changed as planned, and returns
    * the plan for a trial write.
    *
-   * @param hasMarkers whether the table of markers exists
+   * @param markers the table of markers; one of an earlier version lacks a column
    */
-  tryDefinitions?(connection: Database, plan: TablePlan, hasMarkers: boolean): Promise<TablePlan>;
+  tryDefinitions?(
+    connection: Database,
+    plan: TablePlan,
+    markers: 'missing' | 'older' | 'complete',
+  ): Promise<TablePlan>;
 }
 
 export interface Statements {

@@ -90,7 +90,7 @@ export const putInPlace: NonNullable<Dialect<MysqlConnection>['putInPlace']> = {
 export async function tryDefinitions(
   connection: MysqlConnection,
   plan: TablePlan,
-  hasMarkers: boolean,
+  markers: 'missing' | 'older' | 'complete',
 ): Promise<TablePlan> {
   const { target, missing } = plan;
   const trial = 'sluice_trial';
@@ -106,7 +106,7 @@ export async function tryDefinitions(
     );
   }
   for (const statement of all) await connection.query(statement);
-  if (!hasMarkers) await tryMarkers(connection, plan.name);
+  if (markers !== 'complete') await tryMarkers(connection, plan.name, markers === 'older');
   return { ...plan, withheld: missing };
 }
 
@@ -127,14 +127,20 @@ async function refuseVersioned(
 }
 
 /** The server looks for the rights first, and then for what is not there. Another run may make the table meanwhile. */
-async function tryMarkers(connection: MysqlConnection, name: TableName): Promise<void> {
+async function tryMarkers(
+  connection: MysqlConnection,
+  name: TableName,
+  isOlder: boolean,
+): Promise<void> {
   const markers = qualifiedName({ ...name, table: 'sluice_runs' }, statements.quote);
   for (const [statement, ...allowed] of [
-    [
-      `CREATE TABLE ${markers} AS SELECT sluice_trial`,
-      'ER_BAD_FIELD_ERROR',
-      'ER_TABLE_EXISTS_ERROR',
-    ],
+    isOlder
+      ? [`ALTER TABLE ${markers}`]
+      : [
+          `CREATE TABLE ${markers} AS SELECT sluice_trial`,
+          'ER_BAD_FIELD_ERROR',
+          'ER_TABLE_EXISTS_ERROR',
+        ],
     [`REPLACE INTO ${markers} SELECT * FROM ${markers} LIMIT 0`, 'ER_NO_SUCH_TABLE'],
   ] as const) {
     await connection.query(statement).catch((error: unknown) => {

@@ -49,10 +49,10 @@ async function trialWrite(writing: TableWriting, numbers: readonly number[]): Pr
   if (putInPlace?.modes.includes(writing.plan.mode) === true) {
     return putInPlace.run(connection, writing.plan, marker, true);
   }
-  const markers = await findMarkers(dialect, connection, writing.plan.name);
-  const hasMarkers = markers !== undefined && hasAllColumns(markers);
+  const found = await findMarkers(dialect, connection, writing.plan.name);
+  const markers = !found ? 'missing' : hasAllColumns(found) ? 'complete' : 'older';
   const current = await withoutAdded(dialect, connection, writing.plan);
-  const plan = (await dialect.tryDefinitions?.(connection, current, hasMarkers)) ?? writing.plan;
+  const plan = (await dialect.tryDefinitions?.(connection, current, markers)) ?? writing.plan;
   for (let after = 0; after === 0 || after < marker.rows; after += rowsAtOnce) {
     const range = { after, upTo: after + rowsAtOnce };
     if (after === 0) await refuseRepeatedKeys(writing, numbers);
@@ -61,7 +61,7 @@ async function trialWrite(writing: TableWriting, numbers: readonly number[]): Pr
       if (definesNow) await define(writing);
       await applyStatements({ ...writing, plan }, range);
       if (statements.checkDeferred !== undefined) await connection.query(statements.checkDeferred);
-      if (hasMarkers || definesNow) await writeMarkers(writing, marker);
+      if (markers === 'complete' || definesNow) await writeMarkers(writing, marker);
       await connection.query('ROLLBACK');
     });
     if (rowsAtOnce === 0) return;

@@ -112,8 +112,15 @@ export const mariadb: Database = {
           `CREATE TABLE ${schema}.people (id INT PRIMARY KEY, email TEXT)`,
           `INSERT INTO ${schema}.people VALUES (1, 'good1@sluice.test')`,
           `GRANT ${['SELECT', 'CREATE TEMPORARY TABLES', ...grants].filter((grant) => /^[A-Z ]+$/.test(grant)).join(', ')} ON ${schema}.* TO '${user}'@'127.0.0.1'`,
-          ...(grants.includes('CREATE people')
-            ? [`GRANT CREATE ON ${schema}.people TO '${user}'@'127.0.0.1'`]
+          ...grants
+            .filter((grant) => grant.endsWith(' people'))
+            .map(
+              (grant) => `GRANT ${grant.replace(' ', ` ON ${schema}.`)} TO '${user}'@'127.0.0.1'`,
+            ),
+          ...(grants.includes('older markers')
+            ? [
+                `CREATE TABLE ${schema}.sluice_runs (target VARCHAR(64) PRIMARY KEY, run VARCHAR(64), digest VARCHAR(64), applied BIGINT, row_count BIGINT, written_at TIMESTAMP)`,
+              ]
             : []),
         );
         if (grants.includes('read_only')) {
@@ -144,6 +151,12 @@ export const mariadb: Database = {
           ['INSERT', 'UPDATE', 'ALTER', 'CREATE'],
           'people',
           denied('DELETE'),
+        ],
+        [
+          'may not add a column to the table of markers that an earlier version has made',
+          ['INSERT', 'UPDATE', 'CREATE', 'DELETE', 'ALTER people', 'older markers'],
+          'people',
+          denied('ALTER'),
         ],
         [
           'may make the table itself, and none beside it',

@@ -38,12 +38,29 @@ test('a run whose table of markers another run makes in this moment goes on', as
   const name = { within: [schema], table: 'people' };
   const plan = { target: `${schema}.people`, name, missing: [] } as unknown as TablePlan;
   try {
-    expect(await tryDefinitions(connection, plan, false)).toMatchObject({ withheld: [] });
+    expect(await tryDefinitions(connection, plan, 'missing')).toMatchObject({ withheld: [] });
     await askMysql(`CREATE TABLE ${schema}.sluice_runs (run INT)`);
-    expect(await tryDefinitions(connection, plan, false)).toMatchObject({ withheld: [] });
+    expect(await tryDefinitions(connection, plan, 'missing')).toMatchObject({ withheld: [] });
   } finally {
     await connection.close();
   }
+});
+
+test('a user who makes no tables adds its column to the table of markers that an earlier version has made', async () => {
+  const grants = ['INSERT', 'UPDATE', 'ALTER', 'DELETE', 'older markers'];
+  const { url, schema } = (await mariadb.server?.rights.makeUser(grants)) ?? {
+    url: '',
+    schema: '',
+  };
+  const { sink } = await mariadb.open();
+  const verifying = await startVerifying();
+  await verifying.run({
+    source: rowsSource([{ id: 1, email: 'good1@sluice.test' }]),
+    sink: sink({ url, into: `${schema}.people`, key: 'id' }),
+    email: ['email'],
+  });
+  const written = `SELECT 1 FROM ${schema}.sluice_runs WHERE result_columns <> ''`;
+  expect(await askMysql(written)).toHaveLength(1);
 });
 
 test('a key whose cells print rounded is refused before anything is paid', async () => {

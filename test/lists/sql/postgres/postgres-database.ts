@@ -46,7 +46,10 @@ export const postgresServer: DatabaseServer = {
         `CREATE TABLE ${schema}.people (id int PRIMARY KEY, email text)`,
         `INSERT INTO ${schema}.people VALUES (1, 'good1@sluice.test')`,
         ...grants.map((grant) =>
-          grant.replace('<table>', `${schema}.people`).replace('<user>', user),
+          grant
+            .replace('<table>', `${schema}.people`)
+            .replace('<markers>', `${schema}.sluice_runs`)
+            .replace('<user>', user),
         ),
       );
       return { url: urlOf(user, url()), schema };
@@ -63,6 +66,16 @@ export const postgresServer: DatabaseServer = {
         ['ALTER TABLE <table> OWNER TO <user>'],
         'people',
         /permission denied for schema/,
+      ],
+      [
+        'may not add a column to the table of markers that an earlier version has made',
+        [
+          'ALTER TABLE <table> OWNER TO <user>',
+          'CREATE TABLE <markers> (target text PRIMARY KEY, run text, digest text, applied bigint, rows bigint, written_at timestamptz)',
+          'GRANT SELECT, INSERT, UPDATE ON <markers> TO <user>',
+        ],
+        'people',
+        /must be owner of table sluice_runs/,
       ],
       ['may not make a new one', [], 'other', /permission denied for schema/],
       [
