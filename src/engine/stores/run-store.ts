@@ -221,6 +221,8 @@ export interface SourceCopy {
 
 /** A shared run's store, as one process has it open. */
 export interface SharedRunStore extends RunStore {
+  /** Which run it is, whatever the store has lost of it: its name, and how many of that name were dropped before. */
+  readonly identity: string;
   readonly copy: SourceCopy;
   /**
    * How long the batches that the latest claim asked for, and did not get, are others' from then on, unless those give

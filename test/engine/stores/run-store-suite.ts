@@ -826,6 +826,20 @@ function describeSharing<Store extends RunStore>(
       });
     });
 
+    it('is told from a run of its name that was dropped before, but not from one that was never begun', async () => {
+      const identityOf = async (isBegun: boolean): Promise<string> => {
+        const store = (await open()) as unknown as Store & SharedRunStore;
+        if (isBegun) await begin(store, runEntry);
+        const { identity } = store;
+        await store.remove();
+        await store.close();
+        return identity;
+      };
+      const unbegun = await identityOf(false);
+      expect(await identityOf(true)).toBe(unbegun);
+      expect(await identityOf(false)).not.toBe(unbegun);
+    });
+
     it('gives the copying to the next when a process lets go of it', async () => {
       await withUnbegun(async ([one, two]) => {
         expect(await copyOf(one).claim()).toBeDefined();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { checkHistoryService } from '../../plan/result-cache.js';
 import type { Client } from '../../../client/client.js';
@@ -24,7 +25,12 @@ import type { BegunRun, SharedRunStore, SharedStore } from '../../stores/run-sto
 import { isRetriable, type Summary } from '../../summary/summary.js';
 import { stopOfOthers, type RowFigures } from '../../stores/shared/shared-status.js';
 import { sharedSource } from '../../stores/shared/source-copy.js';
+import { parseBatchName } from '../../batches/batch.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
+import { isLaunched } from '../../batches/uploads/delete-uploads.js';
+import { readList } from '../../batches/uploads/list-uploads.js';
+import { defaults } from '../../driver/driver-options.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { notice } from '../../../platform/text/notices.js';
@@ -206,6 +212,7 @@ export class SharedRun implements RunLocation {
       const { state } = store;
       if (state.run && state.plan) return { run: state.run, plan: state.plan };
       const { entry, plannedInput } = await this.#plan(client, history);
+      await this.#refuseForgotten(client);
       if (history) await this.#presence.show(history.path, entry.id);
       const begun = await store.begin(entry, plannedInput.entry);
       if (history && begun.run.id !== entry.id) {
@@ -221,6 +228,37 @@ export class SharedRun implements RunLocation {
     }
   }
 
+  /** What the ids of this run begin with, in whichever store it is begun. */
+  get #mark(): string {
+    return createHash('sha256').update(this.store.identity).digest('hex').slice(0, 8);
+  }
+
+  /**
+   * A store that was set back to before the beginning of the run knows nothing of it: what it has launched would be
+   * paid for again.
+   */
+  async #refuseForgotten(client: Client): Promise<void> {
+    const { run, name, store } = this;
+    const { signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs } = run;
+    const mark = this.#mark;
+    const isOfName = (upload: string): boolean => {
+      const at = upload.lastIndexOf(`-${mark}`) + 1;
+      return at > 0 && parseBatchName(upload, upload.slice(at, at + 16)) !== undefined;
+    };
+    const launched: string[] = [];
+    await readList(client, { signal, clock, deadlineMs }, (item) => {
+      if (isOfName(item.name) && isLaunched(item.status)) launched.push(item.name);
+    });
+    const [first] = launched;
+    if (first === undefined) return;
+    // Another process may have begun it meanwhile.
+    await store.refresh();
+    if (store.state.run) return;
+    throw mismatch(
+      `the service has ${counted(launched.length, 'batch')} that ${name} has launched (${first}), and this store knows nothing of it: it was set back to before the run began, or another store has used the name. To begin it again would pay again: do so with another name (${optionName('run')}), or get the store back as it was`,
+    );
+  }
+
   /** Recorded only once the run can begin: its name would be taken. */
   async #plan(
     client: Client,
@@ -230,7 +268,7 @@ export class SharedRun implements RunLocation {
     const { name, store, scratch } = this;
     const run = { ...this.run, history };
     const entry = {
-      ...(await newRun(client, run)),
+      ...(await newRun(client, run, this.#mark)),
       ...(replaced && { outputId: outputIdOf(replaced), keepsBudget: true }),
       version: runningVersion,
     };

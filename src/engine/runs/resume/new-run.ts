@@ -49,13 +49,18 @@ export async function beginRun(
   return entry;
 }
 
-export async function newRun(client: Client, options: ResolvedRun): Promise<RunEntry> {
+/** @param mark what its id begins with: 8 hexadecimal digits */
+export async function newRun(
+  client: Client,
+  options: ResolvedRun,
+  mark = randomBytes(4).toString('hex'),
+): Promise<RunEntry> {
   // With the history's own seed, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
   const batchName = namePrefixOf(options);
   return {
     entry: 'run',
-    id: randomBytes(8).toString('hex'),
+    id: mark + randomBytes(4).toString('hex'),
     seed,
     startedAt: new Date(options.clock.wallNow()).toISOString(),
     service: serviceOf(client, options),

@@ -88,7 +88,7 @@ begin
   delete from sluice.pacing where beat_at < clock_timestamp() - interval '1 day';
   return (
     select json_build_object(
-      'life', life, 'timeline', sluice.timeline(), 'server', sluice.server(),
+      'life', life, 'timeline', sluice.timeline(), 'server', sluice.server(), 'dropped', dropped,
       'salt', (select salt from sluice.salt))
     from sluice.run where run = p_run);
 end $$;
@@ -367,12 +367,30 @@ create function sluice.status(p_run text) returns json language sql as $$
           where run = p_run and owner = w.worker and not ended),
         'figures', w.figures) order by w.begun_at, w.worker), '[]')
       from sluice.worker w where w.run = p_run))
-  from sluice.run r where r.run = p_run
+  from sluice.run r
+  where r.run = p_run and (r.dropped = 0 or exists (select from sluice.journal where run = p_run))
 $$;
 
+-- What is left counts the runs of the name: a store that was set back is told from one that has dropped a run.
 create function sluice.drop_run(p_run text, p_life uuid) returns json language plpgsql as $$
 begin
   perform sluice.durably();
-  delete from sluice.run where run = p_run and life = p_life;
+  -- No step of another process is under way.
+  perform from sluice.run where run = p_run and life = p_life for update;
+  if not found then
+    return '{}';
+  end if;
+  update sluice.run
+  set life = gen_random_uuid(), replaced = '{}', made_at = clock_timestamp(), proven = false, most = null,
+    copied = null, copied_of = null,
+    dropped = dropped + (exists (select from sluice.journal where run = p_run))::int
+  where run = p_run;
+  delete from sluice.journal where run = p_run;
+  delete from sluice.batch where run = p_run;
+  delete from sluice.budget where run = p_run;
+  delete from sluice.recalled where run = p_run;
+  delete from sluice.copy where run = p_run;
+  delete from sluice.worker where run = p_run;
+  delete from sluice.pacing where run = p_run;
   return '{}';
 end $$;

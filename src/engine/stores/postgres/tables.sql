@@ -7,6 +7,8 @@ create table sluice.run (
   life uuid not null default gen_random_uuid(),
   -- Those of the runs of the name that others have taken the place of.
   replaced uuid[] not null default '{}',
+  -- How many runs of the name were begun and dropped before it.
+  dropped int not null default 0,
   made_at timestamptz not null default clock_timestamp(),
   proven boolean not null default false,
   -- Credits of each type that all launches may come to; null where there is no limit.

@@ -139,6 +139,10 @@ export class LeasedRunStore implements SharedRunStore, OtherProcesses {
     return store;
   }
 
+  get identity(): string {
+    return this.#steps.identity;
+  }
+
   get refusesOldLaunches(): boolean {
     return !this.#isRestarted;
   }

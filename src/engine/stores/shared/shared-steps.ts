@@ -76,6 +76,11 @@ export class SharedSteps {
     this.pace = new PaceSteps(this.#run);
   }
 
+  /** Of all runs of any store and name: the name, and how many of it came before. */
+  get identity(): string {
+    return `${this.#run.run} ${this.#run.dropped}`;
+  }
+
   get name(): string {
     return this.#options.name;
   }

@@ -159,7 +159,7 @@ export class RunCalls {
   readonly name: string;
   readonly #calls: StoreCalls;
   /** The run, log and server start that this process has joined. */
-  #joined = { life: '', timeline: '', salt: '', server: '' };
+  #joined = { life: '', timeline: '', salt: '', server: '', dropped: 0 };
   /** Number of the latest received entry. */
   #seen = 0;
   /** By claim: the number of its latest recorded call. */
@@ -175,6 +175,11 @@ export class RunCalls {
   /** Which run of this name it is; empty before it is joined. */
   get life(): string {
     return this.#joined.life;
+  }
+
+  /** How many runs of this name the store has dropped before it. */
+  get dropped(): number {
+    return this.#joined.dropped;
   }
 
   get salt(): string {

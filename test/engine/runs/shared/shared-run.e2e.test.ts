@@ -319,8 +319,7 @@ describe('run() with a store that many processes share', () => {
     },
   );
 
-  it('counts launches that a restored store does not know of within a budget, before any other', async () => {
-    await serve({ verifyDelayMs: 50 });
+  async function stopWhenLaunched(): Promise<readonly string[]> {
     const ended = new AbortController();
     const first = work({
       signal: ended.signal,
@@ -330,9 +329,37 @@ describe('run() with a store that many processes share', () => {
       },
     });
     await expect(first).rejects.toThrow('ended');
+    const paid = await paidAddresses(service);
+    expect(paid.length).toBeGreaterThan(0);
+    return paid;
+  }
+
+  it('is not begun again where its store is restored from before its beginning', async () => {
+    await serve({ verifyDelayMs: 50 });
+    const before = await stopWhenLaunched();
+    shared = new MemoryDatabase(() => clock.now());
+    for (const end of await Promise.allSettled([work(), work()])) {
+      expect(end).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'state_mismatch', option: 'run' },
+      });
+    }
+    expect(shared.isBegun).toBe(false);
+    expect(await paidAddresses(service)).toEqual(before);
+  });
+
+  it('is begun again, and paid again, where it was abandoned', async () => {
+    await serve({ verifyDelayMs: 50 });
+    const before = await stopWhenLaunched();
+    await abandonRun({ store: new Way().store, client: clientOf() });
+    await work();
+    expect(await paidAddresses(service)).toHaveLength(before.length + addresses);
+  });
+
+  it('counts launches that a restored store does not know of within a budget, before any other', async () => {
+    await serve({ verifyDelayMs: 50 });
+    const before = await stopWhenLaunched();
     const { run: begun, plan } = state();
-    const before = await paidAddresses(service);
-    expect(before.length).toBeGreaterThan(0);
     shared = new MemoryDatabase(() => clock.now());
     const restored = await openMemoryStore(shared, { clock, leaseMs });
     if (begun && plan) await restored.begin(begun, plan);
@@ -642,23 +669,29 @@ describe('run() with a store that many processes share', () => {
     // Nothing that is launched ends within the test.
     await serve({ verifyDelayMs: 3_600_000 });
     let launches = 0;
-    const { baseUrl, requests } = await startFront(
-      { ...service, apiKey: 'a-key' },
-      async (request) => {
-        if (!/^POST .v1.batch.[^/]+$/.test(request)) return undefined;
-        launches += 1;
-        if (launches > 1) return undefined;
-        // Who joins later takes the run up again.
-        await vi.waitFor(() => {
-          expect(requests.filter((each) => each === 'GET /v1/batch')).toHaveLength(3);
-        }, 60_000);
-        return { status: 403, body: { detail: 'no' } };
-      },
-    );
+    const joined = new Set<number>();
+    const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, async (request) => {
+      if (!/^POST .v1.batch.[^/]+$/.test(request)) return undefined;
+      launches += 1;
+      if (launches > 1) return undefined;
+      // Who joins later takes the run up again.
+      await vi.waitFor(() => expect(joined.size).toBe(3), 60_000);
+      return { status: 403, body: { detail: 'no' } };
+    });
     const ends = await Promise.allSettled(
-      [1, 2, 3].map(async () => {
+      [1, 2, 3].map(async (process) => {
         const client = openClient({ baseUrl, apiKey: 'a-key' });
-        return work({ client });
+        const { store } = new Way();
+        const open: typeof store.open = async (opening) => {
+          const opened = await store.open(opening);
+          const claim = opened.claim.bind(opened);
+          opened.claim = async (wanted) => {
+            joined.add(process);
+            return claim(wanted);
+          };
+          return opened;
+        };
+        return work({ client, store: { ...store, open } });
       }),
     );
     for (const end of ends) {

@@ -104,8 +104,12 @@ export class MemoryDatabase {
   #seq = 0;
   #restores = 0;
 
+  /** The name of its run. */
+  readonly run: string;
+
   /** @param now its own clock */
-  constructor(now: () => number) {
+  constructor(now: () => number, run = 'r') {
+    this.run = run;
     this.#now = now;
     this.#pace = new MemoryPace(now);
   }
@@ -139,8 +143,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Loses the latest commits: a copy that lacks them takes over, or the database is restored. What has lost
-   * the run's beginning has no run any more, so nothing of that name was ever sent.
+   * Loses the latest commits: a copy that lacks them takes over, or the database is restored. It keeps the
+   * beginning of the run: without it the run is refused, and nobody comes to an end.
    *
    * @param commits how many, at most
    * @param how.isTold whether its log is distinguished from the one before
@@ -225,6 +229,7 @@ export class MemoryDatabase {
         timeline: `${this.#timeline}`,
         server: this.#server,
         salt: 'salt',
+        dropped: this.#tables.dropped,
       };
     },
 
@@ -463,7 +468,10 @@ export class MemoryDatabase {
     },
 
     drop_run: ({ life }) => {
-      if (this.#tables.life === life) this.#change(noTables);
+      const { journal, dropped } = this.#tables;
+      if (this.#tables.life === life) {
+        this.#change({ ...noTables, dropped: dropped + (journal.length > 0 ? 1 : 0) });
+      }
       return {};
     },
   };

@@ -39,7 +39,7 @@ export async function openMemoryStore(
 ): Promise<SharedRunStore> {
   const { leaseMs } = options;
   // Blocks so small that results fill several.
-  const steps = new SharedSteps({ name, run: 'r', leaseMs, blockBytes: 64 }, () =>
+  const steps = new SharedSteps({ name, run: database.run, leaseMs, blockBytes: 64 }, () =>
     connect(database, way),
   );
   return LeasedRunStore.open(steps, { ...options, copyLimitBytes: 1e6 });

@@ -34,6 +34,8 @@ export interface Tables {
   readonly life: string | undefined;
   /** Lives of the runs of the name that others have taken the place of. */
   readonly replaced: readonly string[];
+  /** How many runs of the name were begun and dropped before it. */
+  readonly dropped: number;
   readonly proven: boolean;
   /** Credits of each type that launches may come to; `null` where there is no limit. */
   readonly most: number | null;
@@ -53,6 +55,7 @@ export interface Tables {
 export const noTables: Tables = {
   life: undefined,
   replaced: [],
+  dropped: 0,
   proven: false,
   most: null,
   batches: new Map(),

@@ -100,11 +100,12 @@ class SharedHistory {
   #job(at: number): Job {
     const rows = makeRows(this.#random, 1, 7, [2, 12]);
     const isShared = at === 0 || this.#random.chance(0.5);
+    const name = `job ${at}`;
     return {
-      name: `job ${at}`,
+      name,
       rows,
       output: new Output(this.#world, rows, this.#disk, `/disk/out/${at}.csv`),
-      database: isShared ? new MemoryDatabase(() => this.#world.now) : undefined,
+      database: isShared ? new MemoryDatabase(() => this.#world.now, name) : undefined,
       processes: Array.from({ length: isShared ? this.#random.between(1, 3) : 1 }, () => ({
         life: new Life(this.#world, 0, () => undefined),
         abort: new AbortController(),
