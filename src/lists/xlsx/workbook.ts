@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../files/bytes/random-file.js';
 import { guess } from '../../platform/text/closest-name.js';
+import { caseless } from '../rows/sources/combine-headers.js';
 import { Archive, readRelations, type Relation, relationsOf } from './zip/archive.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, type XmlToken } from './scan-xml.js';
@@ -163,7 +164,7 @@ function findSheets(
   wanted: string | number | undefined,
   file: RandomFile,
 ): readonly ListedSheet[] {
-  const isName = sheets.some(({ name }) => name === String(wanted));
+  const named = sheetNamed(sheets, String(wanted));
   const worksheets = sheets.filter(isWorksheet);
   if (worksheets.length === 0) {
     throw new InputError(`${file.name} cannot be read as XLSX: it has no worksheets`, {
@@ -171,10 +172,16 @@ function findSheets(
     });
   }
   if (wanted === undefined) return worksheets.slice(0, 1);
-  if (wanted === 'all' && !isName) return worksheets;
-  const parts = isName ? [wanted] : String(wanted).split(',');
+  if (wanted === 'all' && named?.name !== wanted) return worksheets;
+  const parts = named ? [named.name] : String(wanted).split(',');
   const found = parts.map((part) => findSheet(sheets, String(part).trim(), file));
   return [...new Set(found)];
+}
+
+/** Whatever its case, where that leaves no other. */
+function sheetNamed(sheets: readonly ListedSheet[], wanted: string): ListedSheet | undefined {
+  const alike = sheets.filter(({ name }) => caseless(name) === caseless(wanted));
+  return alike.find(({ name }) => name === wanted) ?? (alike.length === 1 ? alike[0] : undefined);
 }
 
 function findSheet(
@@ -183,7 +190,7 @@ function findSheet(
   { name }: RandomFile,
 ): ListedSheet {
   const number = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
-  const found = sheets.find((sheet) => sheet.name === wanted) ?? sheets[number - 1];
+  const found = sheetNamed(sheets, wanted) ?? sheets[number - 1];
   if (found !== undefined && isWorksheet(found)) return found;
   const names = sheets.filter(isWorksheet).map((sheet) => sheet.name);
   const hint = found === undefined ? guess(wanted, names) : '';

@@ -63,6 +63,18 @@ it.each(['Leads, old', 'all', '2'])(
   },
 );
 
+it('a sheet is found whatever the case of its name, where that leaves one', async () => {
+  await write({ 'Leads, old': leads, Customers: customers });
+  expect(await rowsOf('leads, OLD')).toEqual(['email,name', 'a@x.example,A', 'b@x.example,B']);
+  expect(await rowsOf('customers,LEADS, old').catch(({ option }) => option as unknown)).toBe(
+    'sheet',
+  );
+  expect(await rowsOf('customers,1')).toHaveLength(4);
+  await write({ Leads: leads, All: customers });
+  expect(await rowsOf('all')).toHaveLength(4);
+  expect(await rowsOf('ALL')).toHaveLength(2);
+});
+
 const partners = [
   ['Note', 'Email'],
   ['n', 'd@x.example'],

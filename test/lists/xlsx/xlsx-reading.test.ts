@@ -334,6 +334,19 @@ describe.each(['chartsheet', 'dialogsheet', 'xlMacrosheet', 'xlIntlMacrosheet'])
   },
 );
 
+it('a sheet is named in its own case where two differ in that alone', async () => {
+  const encode = (xml: string): Buffer =>
+    Buffer.from(xml.replace('"Chart"', '"ab"').replace('name="S"', 'name="AB"'));
+  const rows = '<row><c t="str"><v>a@x.example</v></c></row>';
+  await writeFile(at('in.xlsx'), await workbook({ rows, before: 'worksheet', encode }));
+  const open = async (sheet: string) =>
+    fileSource(at('in.xlsx'), { sheet }).open({ wanted: () => [0] });
+  const { header, chunks } = await open('AB');
+  await chunks[Symbol.asyncIterator]().return?.();
+  expect(header).toEqual(['email', 'note']);
+  await expect(open('Ab')).rejects.toMatchObject({ code: 'invalid_option', option: 'sheet' });
+});
+
 it.each([
   ['<c t="str"><f>A1</f></c>', 1],
   ['<c t="str"><f>A1</f><v></v></c>', 0],
