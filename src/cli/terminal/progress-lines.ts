@@ -215,6 +215,11 @@ export class LiveLines {
     this.#drawn = lines.length;
   }
 
+  /** Shows what is new at once, where lines are shown. */
+  redraw(): void {
+    if (this.#drawn > 0) this.draw();
+  }
+
   above(text: string): void {
     const isShown = this.#drawn > 0;
     this.#terminal.write(`${this.#eraser()}${text}`);

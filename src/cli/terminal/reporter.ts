@@ -149,6 +149,8 @@ export class Reporter {
         this.#logger.logNowAndThen(progressMessage(progress), batchLineEveryMs);
         return;
       case 'written':
+        // The lines go before they would be drawn again.
+        this.#live?.redraw();
         // People get it at the end of the run, with the names of the outputs.
         if (this.#isDetailed) this.report([progressMessage(progress)]);
         return;

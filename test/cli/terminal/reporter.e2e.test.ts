@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { paidInVainMessage } from '../../../src/cli/messages/end-messages.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
@@ -109,6 +109,18 @@ describe('what is said of a run', () => {
     await clock.advance(60_000);
     for (const id of [1, 2]) for (const state of life) reporter.progress(batchProgress(id, state));
     expect(events.slice(1)).toMatchObject([{ event: 'progress', batches_done: 1, batches: 4 }]);
+  });
+
+  it('is at a terminal that all is done, before the lines go', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { reporter, printed } = reporterTo({ mode: 'live', isTerminal: true });
+    reporter.progress({ stage: 'read', rows: 100, addresses: 100, toSend: 100, batches: 1 });
+    vi.advanceTimersByTime(1000);
+    for (const state of life) reporter.progress(batchProgress(0, state));
+    reporter.progress({ stage: 'written', rows: 100 });
+    reporter.close();
+    expect(printed()).toContain(' 100 %');
   });
 
   it('is nothing of how far it is with --no-progress', async () => {
