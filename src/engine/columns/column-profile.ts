@@ -4,7 +4,7 @@ import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { maskedCell } from '../../platform/text/printable.js';
 import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
 import { hasCallingCode } from '../addresses/phone/phone-country.js';
-import { CountryFitTally } from './country-fit.js';
+import { CountryFitTally, countOne } from './country-fit.js';
 
 export interface ColumnProfile {
   filled: number;
@@ -37,10 +37,14 @@ export interface ColumnProfile {
 const mostExamples = 3;
 const mostRows = 5;
 
-/** @param only the country of all rows, if they share one */
+/**
+ * @param only the country of all rows, if they share one
+ * @param fallback that of rows without one
+ */
 export function createProfile(
   type: VerificationType,
   only: CountryCode | undefined,
+  fallback: CountryCode | undefined,
 ): ColumnProfile {
   return {
     filled: 0,
@@ -55,7 +59,7 @@ export function createProfile(
     examples: [],
     rows: [],
     callingCodes: type === 'phone' && only ? new CallingCodeTally(only) : undefined,
-    countryFit: type === 'phone' ? new CountryFitTally(only) : undefined,
+    countryFit: type === 'phone' ? new CountryFitTally(only, fallback) : undefined,
   };
 }
 
@@ -103,10 +107,6 @@ function countryOfDigits(digits: string): string | undefined {
   const family = familyOf(digits);
   const { exact, main } = family?.countriesOf(digits.slice(family.callingCode.length)) ?? {};
   return exact ?? main;
-}
-
-function countOne(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** Numbers of a phone column whose calling code is not that of the one country given for all rows. */

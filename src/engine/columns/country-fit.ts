@@ -30,7 +30,7 @@ export interface MisreadNumbers {
   readonly read_as: string;
   /** What gives them that country. */
   readonly given_by: CountryOrigin;
-  /** The countries where nearly all are valid: first those of the column's calling codes, then the likeliest. */
+  /** The countries where nearly all are valid: first those that other rows or calling codes name, then the likeliest. */
   readonly fitting: readonly FittingCountry[];
 }
 
@@ -68,6 +68,11 @@ const leastByChoice = 0.2;
 const mostCompared = 200;
 const mostFitting = 10;
 
+interface NamedCountries {
+  readonly coded: Map<string, number>;
+  readonly ofRows: Map<string, number>;
+}
+
 interface NumbersReadBy {
   readonly country: CountryCode;
   readonly origin: CountryOrigin;
@@ -85,12 +90,14 @@ export class CountryFitTally {
   /** Of the whole column, by what is examined: all cells, and those that are unfit. */
   readonly #about = { cells: 0, unfit: 0 };
   readonly #read = new Map<string, NumbersReadBy>();
-  /** By country: the first numbers with a calling code. */
-  readonly #coded = new Map<string, number>();
+  /** By country: the first numbers with its calling code, and those whose row has it. */
+  readonly #named: NamedCountries = { coded: new Map(), ofRows: new Map() };
   #misread: { readonly examined: number; readonly found: MisreadNumbers | undefined } | undefined;
 
-  constructor(only: CountryCode | undefined) {
+  /** @param fallback the country of rows that have none */
+  constructor(only: CountryCode | undefined, fallback: CountryCode | undefined) {
     this.#only = only;
+    if (fallback) this.#named.ofRows.set(fallback, 1);
   }
 
   /** Counts a cell. @returns whether it is one to examine */
@@ -105,9 +112,10 @@ export class CountryFitTally {
     const isOfFirst = this.#seen <= allOfFirst;
     const weight = isOfFirst ? 1 : oneOf;
     this.#about.cells += weight;
+    if (isOfFirst) countOne(this.#named.ofRows, country);
     if (hasCallingCode(cell)) {
       const home = isOfFirst && phoneCountry(cell);
-      if (typeof home === 'string') this.#coded.set(home, (this.#coded.get(home) ?? 0) + 1);
+      if (typeof home === 'string') countOne(this.#named.coded, home);
       return;
     }
     const fits = mayBeOf(country, cell);
@@ -143,7 +151,7 @@ export class CountryFitTally {
   misread(): MisreadNumbers | undefined {
     if (this.#misread?.examined !== this.#examined) {
       const [found] = [...this.#read.values()]
-        .flatMap((read) => misreadNumbers(read, this.#coded))
+        .flatMap((read) => misreadNumbers(read, this.#named))
         .toSorted((one, other) => other.of - one.of);
       this.#misread = { examined: this.#examined, found };
     }
@@ -158,10 +166,9 @@ export class CountryFitTally {
   }
 }
 
-/** @param coded how many numbers of the column have the calling code of a country */
 function misreadNumbers(
   { country, origin, cells: texts }: NumbersReadBy,
-  coded: ReadonlyMap<string, number>,
+  named: NamedCountries,
 ): readonly MisreadNumbers[] {
   const numbers = [...texts];
   const of = numbers.length;
@@ -169,7 +176,7 @@ function misreadNumbers(
   const fewest = inOwn === 0 ? leastWithoutAny : leastCompared;
   if (of < fewest || inOwn > of * mostInOwn) return [];
   const least = Math.max(of * leastInOther, inOwn + of * leastMore);
-  const fitting = countriesOf(numbers, least, coded);
+  const fitting = countriesOf(numbers, least, named);
   if (fitting.length === 0) return [];
   return [{ cells: of - inOwn, of, read_as: country, given_by: origin, fitting }];
 }
@@ -177,19 +184,23 @@ function misreadNumbers(
 function countriesOf(
   numbers: readonly string[],
   least: number,
-  coded: ReadonlyMap<string, number>,
+  { coded, ofRows }: NamedCountries,
 ): readonly FittingCountry[] {
-  const codedOf = (country: string): number => coded.get(country) ?? 0;
-  return countryCodes
-    .flatMap((country) => {
-      const cells = fittingIn(country, numbers, least);
-      if (cells === undefined) return [];
-      const others = numbers.filter((number) => fitsCountry(reversed(number), country)).length;
-      if (cells - others < numbers.length * leastByChoice) return [];
-      return [{ country, cells, weight: weightOf(numbers.length, cells, others) }];
-    })
+  const namedOf = (country: string): number =>
+    (coded.get(country) ?? 0) + (ofRows.get(country) ?? 0);
+  const fitting = countryCodes.flatMap((country) => {
+    const cells = fittingIn(country, numbers, least);
+    if (cells === undefined) return [];
+    const others = numbers.filter((number) => fitsCountry(reversed(number), country)).length;
+    const isByChoice = cells - others >= numbers.length * leastByChoice;
+    // Where nearly any digits are valid, the country of other rows is likely all the same.
+    if (!isByChoice && !ofRows.has(country)) return [];
+    return [{ country, cells, isByChoice, weight: weightOf(numbers.length, cells, others) }];
+  });
+  if (!fitting.some(({ isByChoice }) => isByChoice)) return [];
+  return fitting
     .toSorted(
-      (one, other) => codedOf(other.country) - codedOf(one.country) || other.weight - one.weight,
+      (one, other) => namedOf(other.country) - namedOf(one.country) || other.weight - one.weight,
     )
     .slice(0, mostFitting)
     .map(({ country, cells }) => ({ country, cells }));
@@ -220,6 +231,10 @@ const missWeight = Math.log(0.05);
 function weightOf(of: number, cells: number, others: number): number {
   const byChance = (others + 1) / (of + 2);
   return (of - cells) * missWeight - cells * Math.log(byChance);
+}
+
+export function countOne(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** The digits of a number after its zeros in reverse, with its separators in their places. */

@@ -123,7 +123,8 @@ export class CellReader {
     this.#countries = new RowCountries(options.country);
     this.#ofEmails = options.country.ofEmails;
     const { only } = this.#countries;
-    this.profiles = options.columns.map(({ type }) => createProfile(type, only));
+    const { fallback } = options.country;
+    this.profiles = options.columns.map(({ type }) => createProfile(type, only, fallback));
     // With an earlier plan no cell is read, and there are no columns.
     this.rowsAtOnce = Math.max(1, Math.floor(cellsAhead / Math.max(1, options.columns.length)));
     const places = this.rowsAtOnce * options.columns.length;

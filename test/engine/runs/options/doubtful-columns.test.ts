@@ -295,11 +295,32 @@ describe('onDoubtfulColumns', () => {
     expect(await isOfOther(...more, ...numbers(2000, '202 2'))).toBe(false);
   });
 
+  const national = ['71 5433', '72 1899', '75 9064', '60 4135'].flatMap((place) =>
+    ['012', '735', '948', '261', '507'].map((number) => `01${place}${number}`),
+  );
+
+  it.each([
+    ['of other rows', { countryColumn: 'land' }, ['DE', 'DE']],
+    ['of rows without one', { countryColumn: 'land', country: 'DE' }, []],
+  ] as const)('is reported first the country %s', async (_, given, others) => {
+    const seen: DoubtfulColumn[] = [];
+    const rows = [
+      ...national.map((phone) => ({ phone, land: 'CH' })),
+      ...others.map((land) => ({ phone: '030 901820', land })),
+    ];
+    await estimateRun({
+      source: rowsSource(rows),
+      phone: ['phone'],
+      ...given,
+      onDoubtfulColumns: (columns) => seen.push(...columns) > 0,
+    });
+    const fitting = seen[0]?.misread?.fitting.map(({ country }) => country);
+    expect(fitting?.[0]).toBe('DE');
+    expect(fitting?.length).toBeGreaterThan(1);
+  });
+
   it('is reported first the countries whose calling codes the column has', async () => {
     const german = [...numbers(20, '+49 171 89'), ...numbers(10, '+43 664 61')];
-    const national = ['71 5433', '72 1899', '75 9064', '60 4135'].flatMap((place) =>
-      ['012', '735', '948', '261', '507'].map((number) => `01${place}${number}`),
-    );
     const fittingOf = async (cells: readonly string[]) => {
       const [reported] = await estimated(cells, 'CH');
       return reported?.misread?.fitting.map(({ country }) => country);
