@@ -10,10 +10,11 @@ import {
   type Called,
 } from './command.js';
 import { commands, flagNaming } from './commands.js';
+import { verifyCommand } from './commands/verify.js';
 import { resolvePath } from './endpoints/locations.js';
 import { exitCodes } from './process/exit-code.js';
 import { guess } from '../platform/text/closest-name.js';
-import { commandHelp, programHelp, topicHelp } from './help/help.js';
+import { commandHelp, optionHelp, programHelp, topicHelp } from './help/help.js';
 import { helpTopics } from './help/help-topics.js';
 import { runWorker, workerName } from './job/workers.js';
 import {
@@ -22,6 +23,7 @@ import {
   envFileOption,
   jsonLogOption,
   loadEnvFile,
+  warnIfOpen,
 } from './options/config-file.js';
 import { asksNetwork } from './options/engine-options.js';
 import { checkRules } from './options/option-types.js';
@@ -110,6 +112,12 @@ async function runCommand(
   }
   const found = findCommand(isHelp ? args.slice(1) : args);
   if (!found) {
+    const [, word = ''] = args;
+    const ofOptions = isHelp ? optionHelp(word, verifyCommand, widthOf(stdout)) : undefined;
+    if (ofOptions !== undefined) {
+      await print(ofOptions, stdout);
+      return exitCodes.done;
+    }
     if (args.length > 0) throw troubleWith((isHelp ? args[1] : name) ?? '', isHelp, surroundings);
     printLines(programHelp(commands, version), surroundings.stderr);
     return exitCodes.usage;
@@ -185,6 +193,8 @@ async function settled(
   // The command line's own file is loaded by now.
   if (options !== given) await loadEnvFile(options, env, log);
   options.values(definitions);
+  const keyFile = options.text('api-key-file');
+  if (keyFile !== undefined) await warnIfOpen(keyFile, log);
   checkRules(options, definitions, { 'network verification': asksNetwork(options) });
   return options;
 }

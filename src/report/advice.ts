@@ -115,14 +115,16 @@ function changedAdvice(
   return [advise('rows_changed', { rows: left.changed, has_history: isFree })];
 }
 
-function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonly Advice[] {
+function nothingKeptAdvice({ rows, columns, ...summary }: Summary): readonly Advice[] {
+  const { output, outputs, left_out_by: by = [] } = summary;
   const [first] = outputs;
   // A file for each verdict keeps every row.
   if (rows === 0 || first?.rows !== 0 || first.name !== output) return [];
   const isUnknown = columns.some(({ verdicts }) => verdicts.unknown > 0);
   // With more verdicts no row without these is kept.
   const isLikely = ({ verdicts }: ColumnSummary): boolean => verdicts.valid + verdicts.unknown > 0;
-  return [advise('no_row_kept', { has_unknown: isUnknown && columns.every(isLikely) })];
+  const hasUnknown = isUnknown && columns.every(isLikely);
+  return [advise('no_row_kept', { has_unknown: hasUnknown, left_out_by: by })];
 }
 
 /** A row is kept by all of its verified columns, which is easily forgotten where one is seldom filled. */

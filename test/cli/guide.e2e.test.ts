@@ -84,6 +84,25 @@ describe('a list with several addresses in a cell', () => {
     expect(await paid(service)).toBe(4);
   });
 
+  it('is split where the cells are lists', async () => {
+    const { service } = await withService();
+    const rows = [
+      { mails: ['good1@sluice.test', 'good2@sluice.test'] },
+      { mails: ['good3@sluice.test'] },
+    ];
+    await write('list.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const env = { ...connectTo(service), LANG: 'en_US.UTF-8' };
+    const ended = await runInProcess(['verify', 'list.jsonl'], { cwd: folder, env });
+    expect(ended.code).toBe(2);
+    expect(eventsOf(ended, 'several_addresses')).toMatchObject([
+      { cells: 1, bare: 0, lists: 1, of: 2 },
+    ]);
+    const pasted = await paste(commandIn(ended.stderr), env);
+    expect(pasted.code, pasted.stderr).toBe(0);
+    expect(await linesOf('list.verified.jsonl')).toBe(3);
+    expect(await paid(service)).toBe(3);
+  });
+
   it('is shown with its cells to a person', async () => {
     const { service } = await withService();
     await write('list.csv', several);
@@ -731,7 +750,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     await write('list.csv', 'mail,country\na@sluice.test,US\nb@sluice.test,FR\nc@sluice.test,\n');
     const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(eventsOf(ended, 'countries')).toMatchObject([{ countries: { missing: 1 } }]);
-    expect(commandIn(ended.stderr)).toContain('--country CC');
+    expect(commandIn(ended.stderr)).toContain('--country XX');
   });
 
   it('prints the command also where the list cannot be read to its end', async () => {
@@ -857,12 +876,12 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       env: { LANG: 'de_DE.UTF-8' },
     });
     expect(ended.code).toBe(2);
-    expect(commandIn(ended.stderr)).toContain('--country CC');
+    expect(commandIn(ended.stderr)).toContain('--country XX');
     expect(eventsOf(ended, 'found_country')).toMatchObject([{ country: null }]);
     // Emails alone have nothing to do with it.
     await write('list.csv', `mail,Land\na@x.example,Schweiz\nb@x.example,\nc@x.example,\n`);
     const emails = await runInProcess(['verify', 'list.csv'], { cwd: folder });
-    expect(commandIn(emails.stderr)).toContain('--country-column Land --country CC -o');
+    expect(commandIn(emails.stderr)).toContain('--country-column Land --country XX -o');
     const german = { cwd: folder, env: { LANG: 'de_DE.UTF-8' } };
     const others = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(others.stderr)).toContain('--country-column Land --country DE -o');
@@ -877,7 +896,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       'mail,phone\na@x.example,+49 30 1234567\nb@x.example,\nc@x.example,+33 1 47444546\n',
     );
     const mixed = await runInProcess(['verify', 'list.csv'], { cwd: folder });
-    expect(commandIn(mixed.stderr)).toContain('--country-from phone --country CC -o');
+    expect(commandIn(mixed.stderr)).toContain('--country-from phone --country XX -o');
     const offered = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(offered.stderr)).toContain('--country-from phone --country DE -o');
     expect(eventsOf(offered, 'fallback_country')).toMatchObject([{ country: 'DE' }]);
@@ -1003,7 +1022,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(unknown.code).toBe(2);
     // Of an option that nobody gave nothing is said.
     expect(eventsOf(unknown, 'notice')).toEqual([]);
-    expect(commandIn(unknown.stderr)).toContain('--country CC');
+    expect(commandIn(unknown.stderr)).toContain('--country XX');
     expect(eventsOf(unknown, 'found_country')).toMatchObject([{ country: null }]);
     const known = await runInProcess(['verify', 'list.csv'], {
       cwd: folder,
@@ -1012,7 +1031,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(known.stderr)).toContain('--country AT');
     expect(known.stderr).toContain('LANG=de_AT.UTF-8');
     const none = await runInProcess(['verify', 'list.csv'], { cwd: folder, env: { LANG: 'C' } });
-    expect(commandIn(none.stderr)).toContain('--country CC');
+    expect(commandIn(none.stderr)).toContain('--country XX');
   });
 
   it('takes the countries of a column of their own', async () => {
@@ -1127,8 +1146,8 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(table.code, table.stderr).toBe(0);
     const bare = await runInProcess(['verify', 'sqlite:a.db'], { cwd: folder });
     expect(eventsOf(bare, 'command').map((event) => event['command'])).toEqual([
-      `sluice verify sqlite:a.db --query 'select * from "people"' --email mail --prefix mail=mail_2 --suppress optout.csv --country CC -o verified.csv`,
-      `sluice verify sqlite:a.db --query 'select "mail" from "people"' --email mail --suppress optout.csv --country CC -o sqlite:a.db --into people --key mail`,
+      `sluice verify sqlite:a.db --query 'select * from "people"' --email mail --prefix mail=mail_2 --suppress optout.csv --country XX -o verified.csv`,
+      `sluice verify sqlite:a.db --query 'select "mail" from "people"' --email mail --suppress optout.csv --country XX -o sqlite:a.db --into people --key mail`,
     ]);
     const all = ['--query', 'select * from people where 1', '-o', 'sqlite:a.db'];
     // Without the marker of runs.
@@ -1139,7 +1158,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     ]) {
       const asked = await runInProcess(['verify', 'sqlite:a.db', ...given], { cwd: folder });
       expect(asked.code).toBe(2);
-      const line = commandIn(asked.stderr).replace(' CC', ' US');
+      const line = commandIn(asked.stderr).replace(' XX', ' US');
       const pasted = await paste(`${line} --local`);
       expect(pasted.code, pasted.stderr).toBe(0);
       expect(line.includes('where 1')).toBe(given.includes('--query'));
@@ -1149,7 +1168,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     await runInProcess(['verify', 'a.csv', '-o', 'sqlite:other.db'], { cwd: folder });
     expect(await readdir(folder)).not.toContain('other.db');
     // A table that is there is another list's, or an earlier night's.
-    const first = await paste(`${commandIn(toNew.stderr).replace(' CC', ' US')} --local`);
+    const first = await paste(`${commandIn(toNew.stderr).replace(' XX', ' US')} --local`);
     expect(first.code, first.stderr).toBe(0);
     const again = await runInProcess(['verify', 'a.csv', '-o', 'sqlite:a.db'], { cwd: folder });
     expect(commandIn(again.stderr)).toContain(' --into a_verified2');
@@ -1158,6 +1177,28 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const web = await runInProcess(['verify', secret, '--country', 'US'], { cwd: folder });
     expect(web.code).not.toBe(0);
     expect(web.stderr).not.toMatch(/pass|hidden/);
+  });
+
+  it('gives the query for another table of a database, and names the chosen one in the question', async () => {
+    const mails = (table: string) => [
+      `CREATE TABLE "${table}" (mail TEXT)`,
+      `INSERT INTO "${table}" VALUES ('good1@sluice.test')`,
+    ];
+    const crm = join(folder, 'crm.db');
+    askSqlite(crm, 'CREATE TABLE a (n)', ...mails('leads'), ...mails("what's new"), 'SELECT 1');
+    const command = ['verify', 'sqlite:crm.db', '--country', 'US', '--local'];
+    const asked = await answerInProcess(command, {
+      cwd: folder,
+      answers: [[/Start.*"leads".*\?/, 'n\r']],
+    });
+    expect(asked.code, asked.seen).toBe(2);
+    const [{ query } = { query: '' }] = eventsOf(asked, 'found_table');
+    expect(eventsOf(asked, 'found_table')).toMatchObject([
+      { table: 'leads', others: ["what's new", 'a'], query: 'select * from "what\'s new"' },
+    ]);
+    const other = await runInProcess([...command, '--query', String(query)], { cwd: folder });
+    const pasted = await paste(commandIn(other.stderr));
+    expect(pasted.code, pasted.stderr).toBe(0);
   });
 
   it('puts no cell into a log or a summary', async () => {
@@ -1299,7 +1340,7 @@ describe('sluice verify without a column, at a terminal', () => {
       answers: [[/such as US or Germany: $/, 'n\r']],
     });
     expect(ended.code, ended.seen).toBe(2);
-    expect(commandIn(ended.seen)).toContain('--suppress unsubscribed.csv --country CC');
+    expect(commandIn(ended.seen)).toContain('--suppress unsubscribed.csv --country XX');
     expect(eventsOf(ended, 'not_started')).toHaveLength(1);
     expect(eventsOf(ended, 'error')).toEqual([]);
     const known = await answerInProcess(['verify', 'list.csv', '--local', '--country', 'US'], {

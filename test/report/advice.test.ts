@@ -244,9 +244,13 @@ describe('what the figures of a run ask for', () => {
           { name: 'rejects.csv', rows: 9 },
         ],
       });
-    expect(kept(0)[0]).toEqual({ code: 'no_row_kept', has_unknown: true });
+    expect(kept(0)[0]).toEqual({ code: 'no_row_kept', has_unknown: true, left_out_by: [] });
     // With an empty column of phones they would not be.
-    expect(kept(0, 'verified.csv', {})[0]).toEqual({ code: 'no_row_kept', has_unknown: false });
+    expect(kept(0, 'verified.csv', {})[0]).toEqual({
+      code: 'no_row_kept',
+      has_unknown: false,
+      left_out_by: [],
+    });
     expect(kept(1)[0]).toMatchObject({ code: 'unknown' });
     expect(kept(0, 'by-verdict/valid.csv')[0]).toMatchObject({ code: 'unknown' });
     expect(

@@ -41,6 +41,8 @@ export interface GuideContext {
 interface Started extends Proposal {
   /** The country of rows without one, as far as it is known. */
   readonly fallback?: ChosenCountry['fallback'];
+  /** The table that was chosen of several with addresses. */
+  readonly table?: string | undefined;
   /** The suppress lists that were found. */
   readonly suppressed?: readonly SuppressedBeside[] | undefined;
 }
@@ -48,7 +50,7 @@ interface Started extends Proposal {
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
-  { fallback, suppressed: found = [], ...given }: Started,
+  { fallback, table, suppressed: found = [], ...given }: Started,
 ): Promise<number> {
   const { options } = input;
   const { reporter, estimate, verify } = context;
@@ -94,7 +96,7 @@ export async function askToStart(
   if (counted.launchesNothing) return notStarted(reporter);
   const taken = withAdded(options, added, input.cwd);
   const lists = suppressed.map(({ list }) => list);
-  const what = whatIsTaken(taken, lists, suppressedIn(counted));
+  const what = whatIsTaken(taken, table, lists, suppressedIn(counted));
   return startAsAnswered({ added, trial, counted, what }, input, context);
 }
 

@@ -218,19 +218,17 @@ export function foundMessages(
   ];
 }
 
-/** Columns whose cells hold several addresses, or text around one: the guide offers to split them. */
+/** Columns whose cells hold several addresses, text around one, or a list: the guide offers to split them. */
 export function severalMessages({ contacts }: SampledList, withCells: boolean): readonly Message[] {
-  return contacts.flatMap(({ name: column, title, type, several: { cells, bare, of, examples } }) =>
-    cells + bare === 0
+  return contacts.flatMap(({ name: column, title, type, several: { examples, ...several } }) =>
+    several.cells + several.bare + several.lists === 0
       ? []
       : [
           message('several_addresses', {
             column,
             title,
             type,
-            cells,
-            bare,
-            of,
+            ...several,
             examples: withCells ? examples : [],
           }),
         ],

@@ -14,6 +14,8 @@ import type { AddedOption } from './choose-country.js';
 interface FoundTable {
   /** The table that the rows come from. @default not known, or no database is read */
   readonly table?: DatabaseTable;
+  /** Whether it was chosen, and others have addresses, too. @default false */
+  readonly isOneOfSeveral?: boolean;
   /** The query, where none is given. */
   readonly added: readonly AddedOption[];
   readonly messages: readonly Message[];
@@ -37,11 +39,20 @@ export async function findTable(
   const into = options.text('into');
   const table = tables.find(({ name }) => name === into) ?? tables.find(hasAddresses);
   if (!table) return none;
-  const others = tables.filter((each) => each !== table).map(({ name }) => name);
+  const queryOf = (each: DatabaseTable): string => `select * from ${tableIn(each)}`;
+  // Those with addresses come first.
+  const others = tables.filter((each) => each !== table);
+  const [next] = others;
+  const found = {
+    table: table.name,
+    others: others.map(({ name }) => name),
+    query: next ? queryOf(next) : null,
+  };
   return {
     table,
-    added: [['query', `select * from ${tableIn(table)}`]],
-    messages: [message('found_table', { table: table.name, others })],
+    isOneOfSeveral: next !== undefined && hasAddresses(next),
+    added: [['query', queryOf(table)]],
+    messages: [message('found_table', found)],
   };
 }
 

@@ -95,9 +95,10 @@ export async function showGuide(
   const isLog = given.options.has('json-log');
   const inputs = await findInputs(given.positionals, given);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
-  const { table, added: query, messages: ofTable } = await findTable(inputs, given);
+  const ofDatabase = await findTable(inputs, given);
+  const { table, isOneOfSeveral, added: query } = ofDatabase;
   const input = { ...given, options: withAdded(given.options, query, given.cwd) };
-  reporter.report(ofTable);
+  reporter.report(ofDatabase.messages);
   const isNamed = !namesNoColumn(input);
   const { source, isReadOnce, seen, form, messages } = await findForm(inputs, input, isNamed);
   const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
@@ -155,7 +156,11 @@ export async function showGuide(
   const what = `or, with the results in the table${lacksService ? ` (needs ${serviceNeeded})` : ''}`;
   const other = toTable && proposed !== undefined ? { added: toTable, what } : undefined;
   if (answered === null) return leave({ added, other, suppressed }, input, reporter);
-  if (isAsked) return askToStart(input, context, { added, other, fallback, suppressed });
+  if (isAsked) {
+    const chosenTable = isOneOfSeveral === true ? table?.name : undefined;
+    const started = { added, other, fallback, table: chosenTable, suppressed };
+    return askToStart(input, context, started);
+  }
   if (isReadOnce) {
     reportSuppressed(suppressed, [], reporter);
     showCommand(added, input, reporter);
@@ -164,9 +169,7 @@ export async function showGuide(
     await showProposal(input, context, { added, other, suppressed }, { isKnown, lacksService });
   }
   const needed = [
-    ...(added.some(([, value]) => value === countryToFillIn)
-      ? ['a country for CC such as US']
-      : []),
+    ...(added.some(isToFillIn) ? [`a country for ${countryToFillIn} such as US`] : []),
     ...(lacksService && database ? [serviceNeeded] : []),
   ];
   const missing = namesNoColumn(input) ? 'email' : query.length > 0 ? '--query' : '--into';
@@ -174,6 +177,10 @@ export async function showGuide(
     `no ${missing === 'email' ? 'column' : missing} is named, and ${isReadOnce ? 'Sluice cannot ask about an input that it can read only once' : 'there is no terminal to ask at'}: run the command above${needed.length > 0 ? `, with ${needed.join(', and with ')}` : ''}; nothing was sent`,
     { option: missing, fault: 'missing' },
   );
+}
+
+function isToFillIn([name, value]: AddedOption): boolean {
+  return name === 'country' && value === countryToFillIn;
 }
 
 const serviceNeeded = 'SLUICE_BASE_URL and SLUICE_API_KEY set, or --local for the local service';
@@ -237,7 +244,6 @@ async function showProposal(
   given: Proposal & { readonly suppressed: readonly SuppressedBeside[] },
   country: { readonly isKnown: boolean; readonly lacksService: boolean },
 ): Promise<void> {
-  const isFilledIn = ([, value]: AddedOption): boolean => value !== countryToFillIn;
   const phone = given.added.find(([name]) => name === 'phone')?.[1];
   // Emails are counted the same whatever their country is.
   const assumed =
@@ -247,7 +253,7 @@ async function showProposal(
     ...(country.lacksService ? [['local', true] as const] : []),
   ];
   const counting = (added: readonly AddedOption[]): readonly AddedOption[] => [
-    ...added.filter(isFilledIn),
+    ...added.filter((each) => !isToFillIn(each)),
     ...assumptions,
   ];
   const estimateAll: EstimateWith = async (added, how) => estimate(counting(added), how);
@@ -266,7 +272,7 @@ async function showProposal(
   const { countries, email } = counted.estimate;
   const emails = emailsWithoutCountry(email?.not_submitted);
   if (country.isKnown) {
-    const isAsked = !added.every(isFilledIn);
+    const isAsked = added.some(isToFillIn);
     if (countries)
       reporter.report([message('countries', { countries, emails, is_asked: isAsked })]);
     reporter.doubtful(counted.doubtful);

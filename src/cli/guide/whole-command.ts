@@ -28,7 +28,8 @@ interface OtherWay {
   readonly what: string;
 }
 
-export const countryToFillIn = '<CC>';
+/** In place of a country, and the code of none; without brackets, which a shell takes for a file's name. */
+export const countryToFillIn = 'XX';
 
 /** Shows the whole commands. @param answered options that were chosen since they were proposed */
 export function showCommands(
@@ -53,8 +54,6 @@ export function showCommand(
 ): void {
   const hidden = new Set<string>();
   const words = argumentsOf(input, added).map((argument) => {
-    // Without brackets, which a shell takes for a file's name.
-    if (argument === countryToFillIn) return 'CC';
     if (!mayHoldPassword(argument)) return shellQuote(argument);
     hidden.add(showLocation(argument));
     return shellQuote(showLocation(argument));
@@ -109,9 +108,14 @@ function argumentsOf(
   ];
 }
 
-/** What of a list is verified, where it is less than all, or more than one sheet: beside the question. */
+/**
+ * What of a list is verified, where it is less than all, or more than one sheet: beside the question.
+ *
+ * @param table one of several with addresses, that was chosen
+ */
 export function whatIsTaken(
   options: ParsedOptions<'sheet'>,
+  table: string | undefined,
   suppressed: readonly string[],
   cells: number,
 ): string {
@@ -123,6 +127,7 @@ export function whatIsTaken(
   const lists = suppressed.map((list) => JSON.stringify(list)).join(' or ');
   const taken = [
     ...(sheet === undefined ? [] : [sheets]),
+    ...(table === undefined ? [] : [`only the table ${JSON.stringify(table)}`]),
     ...(suppressed.length === 0 ? [] : [`${counted(cells, 'cell')} left out by ${lists}`]),
   ];
   return taken.length === 0 ? '' : ` (${taken.join(', ')})`;

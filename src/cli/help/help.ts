@@ -134,6 +134,20 @@ function table(rows: readonly (readonly [string, string])[], width?: number): re
   });
 }
 
+/** The options of a command that begin with a word, with or without dashes. @returns `undefined` without any */
+export function optionHelp(
+  word: string,
+  { name: command, options }: Command,
+  width?: number,
+): string | undefined {
+  const wanted = word.replace(/^--/, '');
+  const found = options.filter(({ name }) => name === wanted || name.startsWith(`${wanted}-`));
+  if (found.length === 0) return undefined;
+  const rows = found.map((option) => [optionNames(option), option.help] as const);
+  const more = `sluice ${command} --help-all shows all options.`;
+  return [`Options of sluice ${command}:`, ...table(rows, width), '', more, ''].join('\n');
+}
+
 export function topicHelp(name: string, width?: number): string | undefined {
   const topic = helpTopics.find((known) => known.name === name);
   if (!topic) return undefined;

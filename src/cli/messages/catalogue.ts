@@ -164,7 +164,7 @@ export const catalogue = {
       const each =
         apart.length === 0
           ? ''
-          : `${have(apart)} addresses, but not all of these columns: run a command with --sheet for ${apart.length === 1 ? 'it' : 'each'}`;
+          : `${have(apart)} addresses, but not all of these columns: run a command with ${apart.map((name) => `--sheet ${shellQuote(name)}`).join(', one with ')}`;
       return `using the sheet ${JSON.stringify(sheet)}${together}${each}`;
     },
   }),
@@ -190,11 +190,19 @@ export const catalogue = {
       `looked at ${isWhole ? 'all of' : 'the beginning of'} ${input} (${counted(rows, 'row')})`,
   }),
   found_table: notice({
-    when: 'No query is given: this table of a database is read. `others`: its other tables.',
-    example: { table: 'contacts', others: ['orders'] },
-    variants: [{ others: [] }],
-    sentence: ({ table, others }) =>
-      `table ${table}${others.length === 0 ? '' : `; for another (${others.slice(0, 20).join(', ')}${others.length > 20 ? ', …' : ''}) give --query`}`,
+    when: 'No query is given: this table of a database is read. `others`: its other tables, those with addresses first; `query`: that of the first of them.',
+    example: {
+      table: 'contacts',
+      others: ['leads', 'orders'],
+      query: orNull('select * from "leads"'),
+    },
+    variants: [{ others: [], query: null }, { others: ['leads'] }],
+    sentence({ table, others, query }) {
+      if (query === null) return `table ${table}`;
+      const names = `${others.slice(0, 20).join(', ')}${others.length > 20 ? ', …' : ''}`;
+      const give = others.length === 1 ? `${names} give` : `another (${names}) give its name in`;
+      return `table ${table}; for ${give} --query ${shellQuote(query)}`;
+    },
   }),
   found_column: notice({
     when: 'A column is taken for emails, phones or countries. `examples` is empty in a log.',
@@ -234,23 +242,26 @@ export const catalogue = {
       `column ${columnName(column, title)}${shownCells(examples)}`,
   }),
   several_addresses: notice({
-    when: 'Cells of a column hold several addresses, or (`bare`) text around one: `--split-cells` is proposed.',
+    when: 'Cells of a column hold several addresses, text around one (`bare`), or a list of one (`lists`): `--split-cells` is proposed.',
     example: {
       column: 'tels',
       title: 'tels',
       type: 'phone',
       cells: 1003,
       bare: 0,
+      lists: 0,
       of: 1246,
       examples: ['030 12345, 030 67890'],
     },
-    sentence({ column, title, type, cells, bare, of, examples }) {
+    variants: [{ type: 'email', cells: 0, bare: 2, lists: 40, examples: [] }],
+    sentence({ column, title, type, cells, bare, lists, of, examples }) {
       const what = type === 'email' ? 'email address' : 'phone number';
       const held = [
         ...(cells === 0
           ? []
           : [`${grouped(cells)} with several ${what}${type === 'email' ? 'es' : 's'}`]),
         ...(bare === 0 ? [] : [`${grouped(bare)} with text around one`]),
+        ...(lists === 0 ? [] : [`${grouped(lists)} with a list of one`]),
       ];
       return `column ${columnName(column, title)}: of ${grouped(of)} cells, ${held.join(', ')}${shownCells(examples)}; --split-cells writes a row for each ${what}, and nothing else into its cell`;
     },
@@ -414,8 +425,8 @@ export const catalogue = {
     sentence: ({ paths }) =>
       `more users may read ${paths.join(', ')} than the input, because existing files keep their permissions: close them with chmod go= ${paths.map(shellQuote).join(' ')}`,
   }),
-  open_env_file: warning({
-    when: 'The file of `--env-file` has a key, and others than its owner may read it.',
+  open_key_file: warning({
+    when: 'The file of `--env-file` or `--api-key-file` has a key, and others than its owner may read it.',
     called: 'key open to others',
     example: { path: 'sluice.env' },
     sentence: ({ path }) =>
@@ -877,11 +888,15 @@ export const catalogue = {
       ],
       rows_left_out: 121,
       rows_repeated: undefined as number | undefined,
+      left_out_by: undefined as readonly string[] | undefined,
       skipped_updates: undefined as { changed: number; gone: number } | undefined,
       took: undefined as string | undefined,
       is_earlier: false,
     },
-    variants: [{ rows_repeated: 20 }],
+    variants: [
+      { rows_repeated: 20, left_out_by: ['keep', 'unique'] },
+      { left_out_by: ['keepQuality'] },
+    ],
     sentence: ({ took, is_earlier: isEarlier, ...rows }) =>
       `${isEarlier ? 'that run ' : ''}${rowsSentence(rows, took)}`,
   }),
@@ -1091,7 +1106,7 @@ export const catalogue = {
 const leftOutWords = {
   fax: 'fax numbers; name it to verify it',
   own_people: 'of your own people; name it to verify it',
-  lists: 'its cells are lists: write a row for each value to verify them',
+  lists: 'its cells are lists of more than addresses: write a row for each address to verify them',
   few_emails: 'few of its cells are emails; name it to verify it',
   few_phones: 'less than half of its cells are phone numbers; name it to verify it',
   few_countries: 'few of its cells are countries; --country-column uses it',

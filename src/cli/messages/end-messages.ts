@@ -37,9 +37,10 @@ export function verdictOf(
     const tally = summary[type];
     // A second column that is seldom filled makes no list a bad one.
     const cells = tally ? cellsOfShares(tally) : 0;
-    return tally && cells > 0
-      ? [`${shareText(tally.verdicts.valid, cells)} of ${counted(cells, type)} valid`]
-      : [];
+    if (!tally || cells === 0) return [];
+    const { valid } = tally.verdicts;
+    const byForm = valid > 0 && tally.valid_by_form === valid ? ' by form' : '';
+    return [`${shareText(valid, cells)} of ${counted(cells, type)} valid${byForm}`];
   });
   const failed = columns.reduce((sum, { buckets }) => sum + buckets.failed, 0);
   const suppressed = columns.reduce((sum, { reasons }) => sum + (reasons['suppressed'] ?? 0), 0);
@@ -85,7 +86,8 @@ export function endMessages(
   advice: readonly Advice[],
   isTerminal = false,
 ): readonly Message[] {
-  const { rows, outputs, rows_left_out, rows_repeated, skipped_updates, credits_before } = summary;
+  const { rows, outputs, rows_left_out, rows_repeated, left_out_by } = summary;
+  const { skipped_updates, credits_before } = summary;
   const took = isTerminal ? timeOfRun(summary) : undefined;
   const alone = skipped_updates && { changed: skipped_updates.changed, gone: skipped_updates.gone };
   return [
@@ -94,6 +96,7 @@ export function endMessages(
       outputs,
       rows_left_out,
       rows_repeated,
+      left_out_by,
       skipped_updates: alone,
       took,
       is_earlier: summary.already_finished === true,

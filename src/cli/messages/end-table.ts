@@ -26,6 +26,7 @@ const figures = [
   { figure: 'rows', form: 'whole' },
   { figure: 'verified', form: 'whole' },
   { figure: 'valid', form: 'part' },
+  { figure: 'by form', form: 'of reason' },
   { figure: 'wrong', form: 'part' },
   { figure: 'unknown', form: 'part' },
   { figure: 'no verdict', form: 'part' },
@@ -36,6 +37,7 @@ const figures = [
   ...whyNotSubmitted.map((figure) => ({ figure, form: 'reason' }) as const),
   { figure: 'failed', form: 'whole' },
   { figure: 'unique addresses', form: 'whole' },
+  { figure: 'in several countries', form: 'reason' },
   { figure: 'from earlier runs', form: 'whole' },
   { figure: 'credits', form: 'whole' },
   { figure: 'credits (free)', form: 'whole' },
@@ -70,11 +72,11 @@ export function endColumns(summary: Summary): readonly EndColumn[] {
   });
 }
 
-type Cells = Pick<Summary['columns'][number], 'buckets' | 'verdicts' | 'reasons'>;
+type Cells = Pick<Summary['columns'][number], 'buckets' | 'verdicts' | 'reasons' | 'valid_by_form'>;
 type Forms = Pick<Summary['columns'][number], 'forms'>;
 
 function cellFigures(
-  { buckets, verdicts, reasons }: Cells,
+  { buckets, verdicts, reasons, valid_by_form: validByForm = 0 }: Cells,
   columns: readonly Forms[],
 ): readonly [Figure, number][] {
   const ofForm = (form: string): number =>
@@ -83,6 +85,7 @@ function cellFigures(
   return [
     ['verified', buckets.verified],
     ['valid', verdicts.valid],
+    ...seldom('by form', validByForm),
     ['wrong', verdicts.wrong],
     ['unknown', verdicts.unknown],
     ...seldom('no verdict', verdicts.none),
@@ -99,13 +102,15 @@ function typeFigures(
   summary: Summary,
   type: Summary['columns'][number]['type'],
 ): readonly [Figure, number | null][] {
-  const { addresses = 0, from_history: known = 0 } = summary[type] ?? {};
+  const { addresses = 0, in_several_countries: several = 0 } = summary[type] ?? {};
+  const { from_history: known = 0 } = summary[type] ?? {};
   const credits = summary.credits[type];
   // Other jobs, and credits bought meanwhile, count in the balance.
   const isByBalance = credits?.source === 'balance_difference';
   const paid = isByBalance ? 'credits by the balance' : 'credits';
   return [
     ['unique addresses', addresses],
+    ...seldom('in several countries', several),
     ...seldom('from earlier runs', known),
     [summary.service === 'local' ? 'credits (free)' : paid, credits?.net ?? null],
     ...seldom('after refunds of', credits?.refunded ?? 0),

@@ -133,9 +133,16 @@ export async function loadEnvFile(
     );
   }
   const hasKey = variables.some(([name]) => name === 'SLUICE_API_KEY');
-  const isOpen = process.geteuid !== undefined && ((await stat(file)).mode & 0o077) !== 0;
-  if (hasKey && isOpen) log.log(message('open_env_file', { path: file }));
+  if (hasKey) await warnIfOpen(file, log);
   for (const [name, value] of variables) env[name] ??= value;
+}
+
+/** Warns of a file with the key, where others than its owner may read it. */
+export async function warnIfOpen(file: string, log: MessageLog): Promise<void> {
+  // What is wrong with it otherwise is said where it is read.
+  const found = await stat(file).catch(() => undefined);
+  const isOpen = found?.isFile() === true && (found.mode & 0o077) !== 0;
+  if (isOpen && process.geteuid) log.log(message('open_key_file', { path: file }));
 }
 
 export async function readOptionFile(path: string, what: string): Promise<string> {

@@ -68,6 +68,7 @@ const othersNames = [
     named: /^(?:exclude|block-?list|black-?list|unsub\w*|dnc|do-not-\w+)/,
     meant: '--suppress <list>, for addresses and domains that are never sent?',
   },
+  { named: /^(?:keep-|only-)?valid(?:-only)?$/, meant: '--keep valid?' },
 ];
 
 function unknownOption(
@@ -169,10 +170,10 @@ function valueOf(
   }
   if (value === '' && definition.mayBeBare === true) return true;
   if (value === undefined) throw valueMissing(definition, rawName);
-  // Pasted as a text shows it: a command leaves out brackets, in which a shell sees files.
+  // Pasted as a text shows it, or without the brackets, in which a shell sees files.
   const { shown } = definition.type;
   const isCountry = shown === '<CC>';
-  if ((value === shown && shown.startsWith('<')) || (isCountry && value === 'CC')) {
+  if ((value === shown && shown.startsWith('<')) || (isCountry && ['CC', 'XX'].includes(value))) {
     throw new ConfigurationError(
       `${rawName} ${value}: put ${isCountry ? "a country's code" : 'a value'} in place of ${value}${isCountry ? ', such as US' : ''}`,
       { option: rawName, fault: 'missing' },

@@ -1,6 +1,9 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
+import { JsonText } from '../../lists/rows/values/kinds.js';
+import { printJson } from '../../lists/rows/values/print-value.js';
+import { parseJson } from '../../platform/json.js';
 import { type AddressLine, type NotSubmittedReason, trimCell } from './address.js';
 import { familyOf } from './phone/numbering-plan.js';
 import { phoneLine } from './phone/phone-line.js';
@@ -188,10 +191,20 @@ function bareParts(type: VerificationType, text: string): readonly string[] | un
   return bare.every((part) => part === '' || holdsOneAddress(type, part)) ? bare : undefined;
 }
 
+/** A list of values as the text that its addresses are read from. @returns `undefined` for any other value */
+export function listText(value: unknown): string | undefined {
+  const list = value instanceof JsonText ? parseJson(value.text) : value;
+  return Array.isArray(list) ? printJson(list.filter((item) => item !== null)) : undefined;
+}
+
+export function isListText(text: string): boolean {
+  const ends = text.charAt(0) + text.slice(-1);
+  return ends === '[]' || ends === '{}';
+}
+
 /** The items of a list in a text: of JSON, of Python, of an array of PostgreSQL. No address has a comma. */
 function listItems(text: string): readonly string[] | undefined {
-  const ends = text.charAt(0) + text.slice(-1);
-  if (ends !== '[]' && ends !== '{}') return undefined;
+  if (!isListText(text)) return undefined;
   return text
     .slice(1, -1)
     .split(',')

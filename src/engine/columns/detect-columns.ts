@@ -1,4 +1,4 @@
-import { addressesIn } from '../addresses/cell-form.js';
+import { addressesIn, isListText } from '../addresses/cell-form.js';
 import { findCountryInColumn, guessCountry } from '../addresses/country/parse-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
@@ -29,12 +29,13 @@ interface SampledColumn {
 interface ContactColumn extends SampledColumn {
   readonly type: VerificationType;
   /**
-   * Cells that can be split, among the filled ones: with several addresses, and (`bare`) with text around one; three
-   * of them.
+   * Cells that can be split, among the filled ones: with several addresses, with text around one (`bare`), or a
+   * list of one; three of them.
    */
   readonly several: {
     readonly cells: number;
     readonly bare: number;
+    readonly lists: number;
     readonly of: number;
     readonly examples: readonly string[];
   };
@@ -53,7 +54,7 @@ export interface FoundColumns {
   readonly contacts: readonly ContactColumn[];
   /**
    * Columns that look like addresses or countries and are not taken: of fax machines, of the list's own staff,
-   * with lists in their cells, and where only a few cells are emails, numbers or countries.
+   * with lists in their cells that cannot be split, and where only a few cells are emails, numbers or countries.
    */
   readonly leftOut: readonly (SampledColumn & {
     readonly why: WhyLeftOut;
@@ -101,14 +102,18 @@ const mostExamples = 3;
 /** Each is compared with the names of all countries. */
 const mostGuesses = 20;
 
-/** Detects a list's columns by their names and first cells; pure. @param lists the first values of cells that are lists */
+/** Detects a list's columns by their names and first cells; pure. @param lists the first values of cells that are lists and cannot be split */
 export function judgeColumns(
   header: readonly string[],
   rows: readonly (readonly CellText[])[],
   lists: readonly (readonly CellText[])[] = [],
 ): FoundColumns {
   const columns = header.map((title, at) => new Column(header, at, rows));
-  const taken = columns.filter(({ role }) => role === 'email' || role === 'phone');
+  const listed = header.map((_, at) => new Column(header, at, lists));
+  const isOfLists = (column: Column, at: number): boolean =>
+    (listed[at]?.filled.length ?? 0) > column.filled.length &&
+    (column.isOfAddresses || listed[at]?.isOfAddresses === true);
+  const taken = columns.filter((column, at) => column.isOfAddresses && !isOfLists(column, at));
   const phones = taken.filter(({ role }) => role === 'phone');
   const country = columns
     .filter((column) => column.isCountry)
@@ -127,15 +132,15 @@ export function judgeColumns(
       header,
     ),
     leftOut: columns.flatMap((column, at) => {
+      if (isOfLists(column, at))
+        return [{ ...(listed[at] ?? column).sampled(), why: 'lists' as const }];
       const { whyLeftOut: why } = column;
       if (why !== undefined) {
         const { meantCountries: meant } = column;
         const isMeant = why === 'few_countries' && meant.length > 0;
         return [{ ...column.sampled(), why, ...(isMeant && { meant }) }];
       }
-      const ofLists = column.filled.length > 0 ? undefined : new Column(header, at, lists);
-      const isOfAddresses = ofLists?.role === 'email' || ofLists?.role === 'phone';
-      return isOfAddresses ? [{ ...ofLists.sampled(), why: 'lists' as const }] : [];
+      return [];
     }),
     country: country && {
       ...country.sampled(),
@@ -174,6 +179,10 @@ class Column {
     this.isCountry = this.role === undefined && this.#holdsCountries();
     this.#isRight =
       this.role === 'email' ? mayBeEmail : this.role === 'phone' ? isPhone : () => true;
+  }
+
+  get isOfAddresses(): boolean {
+    return this.role === 'email' || this.role === 'phone';
   }
 
   /** `undefined` for a column that is taken, or looks like nothing. */
@@ -254,13 +263,15 @@ class Column {
 
   asContact(type: VerificationType): ContactColumn {
     const several = this.filled.filter((cell) => addressesIn(type, cell) !== undefined);
-    const bare = several.filter((cell) => addressesIn(type, cell)?.length === 1).length;
+    const ones = several.filter((cell) => addressesIn(type, cell)?.length === 1);
+    const lists = ones.filter(isListText).length;
     return {
       ...this.sampled(),
       type,
       several: {
-        cells: several.length - bare,
-        bare,
+        cells: several.length - ones.length,
+        bare: ones.length - lists,
+        lists,
         of: this.filled.length,
         examples: [...new Set(several)].slice(0, mostExamples),
       },

@@ -1,3 +1,4 @@
+import { addressesIn, listText } from '../addresses/cell-form.js';
 import { isEmail, isPhone } from './cell-patterns.js';
 import { judgeColumns, type FoundColumns } from './detect-columns.js';
 import { limitedSource } from '../../lists/rows/sources/derived-sources.js';
@@ -58,7 +59,10 @@ export async function findColumns(
   let hasNoText = reading.header.some((name) => name.includes('\ufffd'));
   for await (const chunk of reading.chunks) {
     for (let row = 0; row < chunk.length; row += 1) {
-      const texts = columns.map((column) => chunk.text(row, column));
+      const texts = columns.map((column) => {
+        const text = chunk.text(row, column);
+        return text === invalidText ? (splitText(chunk.value?.(row, column)) ?? text) : text;
+      });
       // A list or an object in a cell is not text in any encoding.
       hasNoText ||= texts.some(
         (text, column) => text === invalidText && typeof chunk.value?.(row, column) !== 'object',
@@ -81,6 +85,13 @@ export async function findColumns(
 
 function isText(cell: unknown): cell is string {
   return typeof cell === 'string';
+}
+
+/** A list that can be split into rows, as text. */
+function splitText(value: unknown): string | undefined {
+  const text = listText(value);
+  const isOfAddresses = (['email', 'phone'] as const).some((type) => addressesIn(type, text));
+  return isOfAddresses ? text : undefined;
 }
 
 /** The first text of a list, or an address in its first object. */

@@ -47,6 +47,7 @@ export function summarize(run: Summarized): Summary {
   const { input, sink, service, rows, seconds, plan, tally } = run;
   const leftOut = sink.rowsLeftOut?.() ?? 0;
   const repeated = sink.rowsRepeated?.() ?? 0;
+  const leftOutBy = sink.leftOutBy?.() ?? [];
   const validLeftOut = sink.validLeftOut?.() ?? [];
   const skippedUpdates = sink.skippedUpdates?.();
   const outputs = sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }];
@@ -61,11 +62,13 @@ export function summarize(run: Summarized): Summary {
     ...askedOptions(run.asked),
     rows_left_out: leftOut,
     ...(repeated > 0 && { rows_repeated: repeated }),
+    ...(leftOutBy.length > 0 && { left_out_by: leftOutBy }),
     // The output is the first; it did not take all rows that it was given.
     outputs: outputs.map((output, at) =>
       at === 0 ? { ...output, rows: output.rows - rowsLeftAlone(sink) } : output,
     ),
     reachable_rows: people.reachable,
+    ...(people.byForm > 0 && { rows_by_form: people.byForm }),
     ...(people.optedOut > 0 && { opted_out_rows: people.optedOut }),
     ...(people.splitOff > 0 && { rows_split_off: people.splitOff }),
     suspect: run.suspectBeyond !== undefined,
@@ -99,11 +102,14 @@ export function summarize(run: Summarized): Summary {
 
 function typeSummary(run: Summarized, type: VerificationType): TypeSummary | null {
   if (!hasColumns(run.plan, type)) return null;
-  const { submittable, addresses, recalled } = run.plan.planner.counts[type];
+  const { counts, emailsOfCountries } = run.plan.planner;
+  const { submittable, addresses, recalled } = counts[type];
+  const several = type === 'email' ? (emailsOfCountries?.count ?? 0) : 0;
   return {
     addresses,
     from_history: recalled,
     duplicates: submittable - addresses,
+    ...(several > 0 && { in_several_countries: several }),
     ...run.tally.of(type),
   };
 }

@@ -34,6 +34,8 @@ export interface CellTally {
   readonly of_valid?:
     | { readonly risky: number; readonly disposable: number; readonly both: number }
     | undefined;
+  /** Valid phones of status `unknown`: valid by their form, and perhaps not in service. Absent without any. */
+  readonly valid_by_form?: number | undefined;
 }
 
 /** Emails whose domain looks misspelt. */
@@ -142,6 +144,11 @@ export interface TypeSummary extends CellTally {
   readonly from_history: number;
   /** Cells that repeat an address of their batch group. */
   readonly duplicates: number;
+  /**
+   * Emails in rows of several countries: each is an address in each of them. Of over 16,384 emails an even sample is
+   * counted. Absent without any.
+   */
+  readonly in_several_countries?: number | undefined;
 }
 
 export interface CreditSummary {

@@ -2,7 +2,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import type { RowsFrom } from '../../lists/rows/sink.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { Plan } from '../plan/plan.js';
-import { isDisposable, qualityOf, verdictOf } from '../results/outcome-table.js';
+import { isDisposable, isStatusUnknown, qualityOf, verdictOf } from '../results/outcome-table.js';
 import { ReachableRows } from './reachable-rows.js';
 import { RejectedCells } from './rejected-cells.js';
 import type { CellTally, ColumnSummary } from './figures.js';
@@ -56,6 +56,7 @@ export class OutcomeTally {
     const buckets = { verified: 0, not_submitted: 0, no_result: 0, failed: 0 };
     const verdicts = { valid: 0, wrong: 0, unknown: 0, none: 0 };
     const ofValid = { risky: 0, disposable: 0, both: 0 };
+    let validByForm = 0;
     const reasons = new Map<string, number>();
     const quality = new Map<string, number>();
     for (const column of columns) {
@@ -68,6 +69,7 @@ export class OutcomeTally {
         }
         const verdict = verdictOf(outcome);
         verdicts[verdict] += count;
+        if (verdict === 'valid' && isStatusUnknown(outcome)) validByForm += count;
         if (outcome.type !== 'email') return;
         const name = qualityOf(outcome);
         quality.set(name, (quality.get(name) ?? 0) + count);
@@ -84,6 +86,7 @@ export class OutcomeTally {
       verdicts,
       quality: Object.fromEntries(quality),
       ...(ofValid.risky + ofValid.disposable > 0 && { of_valid: ofValid }),
+      ...(validByForm > 0 && { valid_by_form: validByForm }),
     };
   }
 }

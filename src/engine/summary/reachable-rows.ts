@@ -8,7 +8,8 @@ import type { Plan } from '../plan/plan.js';
 import { isStatusUnknown, verdictOf } from '../results/outcome-table.js';
 import { OutcomeMarks } from './rejected-cells.js';
 
-const [nothing, valid, suppressed] = [0, 1, 2];
+/** Of several the highest counts for a row. */
+const [nothing, byForm, suppressed, valid] = [0, 1, 2, 3];
 
 /** Most texts of a column whose meaning is kept. */
 const mostTexts = 1000;
@@ -60,6 +61,8 @@ export class ReachableRows {
   /** Of the row before. */
   #last = nothing;
   reachable = 0;
+  /** Others with a phone that is valid by its form: nothing says that it is in service. */
+  byForm = 0;
   /** Those that are not reachable as they have opted out. */
   optedOut = 0;
   /** Rows that were split off others. */
@@ -67,7 +70,7 @@ export class ReachableRows {
 
   constructor(plan: Plan, header: readonly string[]) {
     this.#marks = new OutcomeMarks(plan.outcomes, (outcome) => {
-      if (verdictOf(outcome) === 'valid') return isStatusUnknown(outcome) ? nothing : valid;
+      if (verdictOf(outcome) === 'valid') return isStatusUnknown(outcome) ? byForm : valid;
       return outcome.reason === 'suppressed' ? suppressed : nothing;
     });
     this.#optOuts = optOutColumns(header, plan.layout);
@@ -80,7 +83,7 @@ export class ReachableRows {
       const found = this.#ofRow(outcomes, index, row, chunk);
       if (chunk.isSplitOff?.(row) === true) {
         this.splitOff += 1;
-        if (this.#last === valid || found === nothing) continue;
+        if (found <= this.#last) continue;
         this.#count(this.#last, -1);
       }
       this.#count(found, 1);
@@ -91,6 +94,7 @@ export class ReachableRows {
   #count(found: number, by: number): void {
     if (found === valid) this.reachable += by;
     else if (found === suppressed) this.optedOut += by;
+    else if (found === byForm) this.byForm += by;
   }
 
   #ofRow(outcomes: Uint32Array, start: number, row: number, chunk: RowChunk): number {
@@ -99,8 +103,10 @@ export class ReachableRows {
       const mark = this.#marks.of(outcomes[start + column] ?? 0);
       if (mark === nothing) continue;
       const isOut = mark === suppressed || hasOptedOut(this.#optOuts[column] ?? [], chunk, row);
-      if (!isOut) return valid;
-      found = suppressed;
+      if (!isOut && mark === valid) return valid;
+      // Who has opted out of a phone that may not be in service was not reachable by it.
+      if (isOut && mark === byForm) continue;
+      found = Math.max(found, isOut ? suppressed : byForm);
     }
     return found;
   }

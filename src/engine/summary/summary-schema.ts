@@ -64,6 +64,7 @@ const cellTally = {
   verdicts,
   quality: counts,
   of_valid: z.object({ risky: count, disposable: count, both: count }).optional(),
+  valid_by_form: count.optional(),
 };
 
 const misspelt = schemaOf<MisspeltCells>()(
@@ -143,7 +144,13 @@ const countries = schemaOf<CountryProblems>()(
 ).optional();
 
 const typeSummary = schemaOf<TypeSummary>()(
-  z.object({ addresses: count, from_history: count, duplicates: count, ...cellTally }),
+  z.object({
+    addresses: count,
+    from_history: count,
+    duplicates: count,
+    in_several_countries: count.optional(),
+    ...cellTally,
+  }),
 ).nullable();
 
 const creditSummary = schemaOf<CreditSummary>()(
@@ -245,8 +252,10 @@ const summaryFields = {
   ...askedFields,
   rows_left_out: count,
   rows_repeated: count.optional(),
+  left_out_by: z.array(z.string()).optional(),
   outputs: z.array(outputRows),
   reachable_rows: count,
+  rows_by_form: count.optional(),
   opted_out_rows: count.optional(),
   rows_split_off: count.optional(),
   suspect: z.boolean(),

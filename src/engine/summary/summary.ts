@@ -35,6 +35,8 @@ export interface Summary extends Asked {
   readonly rows_left_out: number;
   /** Those that repeat an address of an earlier row. Absent without any. */
   readonly rows_repeated?: number | undefined;
+  /** The options that may leave rows out: `keep`, `keepQuality`, `unique`. Absent without any. */
+  readonly left_out_by?: readonly string[] | undefined;
   /** The outputs: the main one first, then those of left-out rows. */
   readonly outputs: readonly OutputRows[];
   /**
@@ -42,6 +44,8 @@ export interface Summary extends Asked {
    * whose status is `unknown` does not count: it is valid by its form alone.
    */
   readonly reachable_rows: number;
+  /** Rows beyond these that have such a phone, and have not opted out. Absent without any. */
+  readonly rows_by_form?: number | undefined;
   /**
    * Rows of the input that are not reachable only as `suppress` names their addresses, or as a column of the
    * list says that they have opted out of the valid ones. Absent without any.

@@ -206,6 +206,8 @@ export interface Sink {
   rowsLeftOut?(): number;
   /** Those that repeat an address of an earlier row. @default 0 */
   rowsRepeated?(): number;
+  /** The options that may leave rows out: `keep`, `keepQuality`, `unique`. @default not known */
+  leftOutBy?(): readonly string[];
   /**
    * By verified column: rows that the last writing has not among the valid ones although that column is, because
    * another is not. @default none

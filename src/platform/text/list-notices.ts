@@ -104,18 +104,25 @@ export const inputNotices = {
       `${input}: ${formulas === 1 ? '1 formula was' : `${counted(formulas, 'formula')} were`} never calculated, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty or 0 here: open the workbook in a spreadsheet program, save it there, and run again`,
   }),
   split_rows: define({
-    when: '`--split-cells` made several rows of one, or (`bare`) took the one address out of its cell. `type`: of the cells; `null` for both.',
-    example: { rows: 3, more: 4, bare: 2, type: orNull(oneOf('email', 'phone')) },
+    when: '`--split-cells` made several rows of one, or took the one address out of the text around it (`bare`) or out of its list (`lists`). `type`: of the cells; `null` for both.',
+    example: { rows: 3, more: 4, bare: 2, lists: 0, type: orNull(oneOf('email', 'phone')) },
     variants: [
       { type: 'phone', bare: 0 },
       { type: null, rows: 0, more: 0, bare: 1 },
+      { rows: 0, more: 0, bare: 0, lists: 40 },
     ],
-    sentence({ rows, more, bare, type }) {
+    sentence({ rows, more, bare, lists, type }) {
       const what =
         type === null ? 'addresses' : type === 'email' ? 'email addresses' : 'phone numbers';
       const several = `${counted(rows, 'row')} with several ${what} in a cell: one row for each, ${counted(more, 'row')} more`;
-      const one = `${counted(bare, 'row')} with text around ${type === 'phone' ? 'a number' : 'an address'}: the cell holds only that`;
-      return [...(rows === 0 ? [] : [several]), ...(bare === 0 ? [] : [one])].join('; ');
+      const [one, single] = type === 'phone' ? ['a number', 'number'] : ['an address', 'address'];
+      const around = `${counted(bare, 'row')} with text around ${one}: the cell holds only that`;
+      const listed = `${counted(lists, 'row')} with a list of one ${single}: the cell holds only that`;
+      return [
+        ...(rows === 0 ? [] : [several]),
+        ...(bare === 0 ? [] : [around]),
+        ...(lists === 0 ? [] : [listed]),
+      ].join('; ');
     },
   }),
   suppressed_beside: define({

@@ -111,6 +111,10 @@ export function creditTable({
       [{ name: '' }, ...types.map(({ type: name }) => ({ name, kind: 'number' as const }))],
       [
         ...optionalLine('Unique addresses', (each) => each.counts?.addresses),
+        ...optionalLine(
+          'Emails in several countries, an address in each',
+          (each) => each.counts?.in_several_countries,
+        ),
         ...optionalLine('Duplicates', (each) => each.counts?.duplicates),
         ...optionalLine('From earlier runs', (each) => each.counts?.from_history),
         line('Credits spent', ({ credits }) => credits.spent),

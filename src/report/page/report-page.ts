@@ -10,7 +10,13 @@ import { oddSentence, rowsSentence, timeOfRun } from '../sentences/list-sentence
 import { cellsOfShares, countedApart } from '../sentences/reason-words.js';
 import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
 import { percent, type Share, stackedBar } from './charts.js';
-import { columnSection, fateShares, earlierRuns, withOptions } from './result-sections.js';
+import {
+  columnSection,
+  fateShares,
+  earlierRuns,
+  isValidByForm,
+  withOptions,
+} from './result-sections.js';
 import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
 
@@ -126,7 +132,8 @@ function isByFormAlone({
 }
 
 function rowFigure(summary: Summary): Html {
-  const { reachable_rows, opted_out_rows: optedOut = 0, columns } = summary;
+  const { reachable_rows, opted_out_rows: optedOut = 0, rows_by_form: byForm = 0 } = summary;
+  const { columns } = summary;
   const rows = summary.rows - (summary.rows_split_off ?? 0);
   const share = percent(reachable_rows, rows);
   const unknown = columns.reduce((sum, { verdicts }) => sum + verdicts.unknown, 0);
@@ -134,10 +141,14 @@ function rowFigure(summary: Summary): Html {
   const what = [...types].join(' or a valid ');
   const known = types.has('phone') ? ' whose status is known' : '';
   const reached = `${grouped(reachable_rows)} of ${grouped(rows)}`;
-  const without =
+  const without = [
+    byForm === 0
+      ? ''
+      : `; ${grouped(byForm)} more ${byForm === 1 ? 'has' : 'have'} only a phone that is valid by form, and may not be in service`,
     optedOut === 0
       ? ''
-      : `; ${grouped(optedOut)} more opted out, and ${optedOut === 1 ? 'does' : 'do'} not count`;
+      : `; ${grouped(optedOut)} more opted out, and ${optedOut === 1 ? 'does' : 'do'} not count`,
+  ].join('');
   return unknown === 0 && known === ''
     ? figure(share, 'of all rows can be reached', `${reached} have a valid ${what}${without}`)
     : figure(
@@ -165,11 +176,14 @@ function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
     .map(({ label, count }) => `${label} ${percent(count, cells)}`);
   const [valid, unknown] = [percent(verdicts.valid, cells), percent(verdicts.unknown, cells)];
   const share = unknown === '0 %' ? '' : `, ${unknown} not known`;
+  const [kind] = shares;
+  const what =
+    isValidByForm(column) || share === '' ? (kind?.label ?? 'valid') : 'known to be valid';
   return figure(
     isOpen ? unknown : valid,
     isOpen
       ? html`unknown in <b>${name}</b>: the local service could not tell`
-      : html`${share === '' ? 'valid' : 'known to be valid'} in <b>${name}</b>${share}`,
+      : html`${what} in <b>${name}</b>${share}`,
     `of ${counted(cells, 'filled cell')}${without}`,
     html`${stackedBar(shares, `${name}: ${stated.join(', ')}`)}
       <p class="key">${shares.map(keyOf)}</p>`,

@@ -30,16 +30,27 @@ export function columnSection(
   </section>`;
 }
 
+/** Whether nothing says of a column's valid phones that they are in service. */
+export function isValidByForm({ verdicts, valid_by_form: byForm }: ColumnSummary): boolean {
+  return verdicts.valid > 0 && byForm === verdicts.valid;
+}
+
 /** Their sum is the base of every share of a column, here and on the terminal. */
 export function fateShares(column: ColumnSummary): readonly Share[] {
-  const { verdicts, buckets, type } = column;
+  const { verdicts, buckets, type, valid_by_form: byForm = 0 } = column;
+  const isByForm = isValidByForm(column);
   const { verified, no_result: noResult, failed } = buckets;
   return [
     {
-      label: 'valid',
+      label: isByForm ? 'valid by form' : 'valid',
       count: verdicts.valid,
       tone: 'valid',
-      meaning: type === 'email' ? 'takes mail' : undefined,
+      meaning:
+        type === 'email'
+          ? 'takes mail'
+          : byForm > 0
+            ? `${isByForm ? '' : `${grouped(byForm)} by form: `}may not be in service`
+            : undefined,
     },
     {
       label: 'wrong',

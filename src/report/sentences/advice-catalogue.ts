@@ -15,6 +15,7 @@ import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,
   emailCountrySentence,
+  keepOptions,
   missingCountrySentence,
   missingDigitsSentence,
   missingPlusSentence,
@@ -127,14 +128,14 @@ export const adviceCatalogue = {
     },
   }),
   no_row_kept: define({
-    when: '`--keep` leaves no row. `has_unknown`: whether there are some that are not known.',
-    example: { has_unknown: false },
-    variants: [{ has_unknown: true }],
-    sentence({ has_unknown: hasUnknown }) {
+    when: '`--keep` or `--keep-quality` leaves no row. `has_unknown`: whether there are some that are not known.',
+    example: { has_unknown: false, left_out_by: ['keep'] as readonly string[] },
+    variants: [{ has_unknown: true }, { left_out_by: ['keep', 'keepQuality'] }],
+    sentence({ has_unknown: hasUnknown, left_out_by: by }) {
       const more = hasUnknown
         ? `; with ${optionName('keep')} valid,unknown the unknown rows are kept, too`
         : '';
-      return `no row is kept: none has what ${optionName('keep')} or ${optionName('keepQuality')} asks for${more}`;
+      return `no row is kept: none has what ${keepOptions(by)} asks for${more}`;
     },
   }),
   valid_left_out: define({
@@ -317,7 +318,7 @@ export const adviceCatalogue = {
       readonly foreign: ForeignNumbers | undefined;
     }
   >({
-    when: 'Numbers without a calling code are read by one country, and far more are valid in others, first in those of the calling codes in the column. `foreign`: the numbers with one, as in `foreign_numbers`. `given_by`: what gives them the one: `country`, `country_column`, `country_from`.',
+    when: 'Numbers without a calling code are read by one country, and far more are valid in others, first in those that other rows or calling codes have. `foreign`: the numbers with one, as in `foreign_numbers`. `given_by`: what gives them the one: `country`, `country_column`, `country_from`.',
     example: { column: 'mobile', ...misreadNumbers, foreign: undefined },
     variants: [
       { foreign: foreignNumbers },

@@ -277,10 +277,18 @@ interface WrittenRows {
   readonly rows_left_out: number;
   /** By `unique`. */
   readonly rows_repeated?: number | undefined;
+  readonly left_out_by?: readonly string[] | undefined;
   readonly skipped_updates?: { readonly changed: number; readonly gone: number } | undefined;
 }
 
-/** `wrote 219 rows to clean.csv, 121 to rejects.csv; left out: 101 by --keep or --keep-quality, …` */
+/** The options by which rows were kept: `--keep`, `--keep-quality`, or both. */
+export function keepOptions(leftOutBy: readonly string[] = []): string {
+  const all = ['keep', 'keepQuality'];
+  const given = all.filter((name) => leftOutBy.includes(name));
+  return (given.length > 0 ? given : all).map((name) => optionName(name)).join(' or ');
+}
+
+/** `wrote 219 rows to clean.csv, 121 to rejects.csv; left out: 101 by --keep, …` */
 export function rowsSentence(
   { rows, outputs, skipped_updates: alone, ...why }: WrittenRows,
   took?: string,
@@ -292,11 +300,9 @@ export function rowsSentence(
   const written = outputs.reduce((sum, output) => sum + output.rows, 0);
   const left = rows - written - (alone ? alone.changed + alone.gone : 0);
   const others = left > 0 ? [`left out ${grouped(left)}`] : [];
-  const { rows_left_out: leftOut, rows_repeated: repeated = 0 } = why;
+  const { rows_left_out: leftOut, rows_repeated: repeated = 0, left_out_by: by } = why;
   const reasons = [
-    ...(leftOut > repeated
-      ? [`${grouped(leftOut - repeated)} by ${optionName('keep')} or ${optionName('keepQuality')}`]
-      : []),
+    ...(leftOut > repeated ? [`${grouped(leftOut - repeated)} by ${keepOptions(by)}`] : []),
     ...(repeated > 0
       ? [`${grouped(repeated)} by ${optionName('unique')}, as a row above has the same address`]
       : []),

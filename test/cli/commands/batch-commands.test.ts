@@ -158,7 +158,7 @@ describe('sluice batch', () => {
     ['list --form 2026-11-01', '--from?'],
     [`update ${nobody} --country US`, '--type'],
     [`update ${nobody} --type emial --country US`, 'email?'],
-    [`update ${nobody} --type email --country XX`, '--country "XX"'],
+    [`update ${nobody} --type email --country ZZ`, '--country "ZZ"'],
     [`update ${nobody} --type email`, '--country'],
     [`export ${nobody} --format csv`, 'xlsx, json'],
     ['delete', '[invalid_option]'],

@@ -71,6 +71,20 @@ describe('sluice', () => {
     expect(guessed).toContain(` ${topic}?`);
   });
 
+  it.each([
+    ['suppress', ['suppress']],
+    ['keep', ['keep', 'keep-quality']],
+    ['--unique', ['unique']],
+    ['split', ['split-by', 'split-cells']],
+  ])('explains the options of %s', async (word, options) => {
+    const { code, stdout } = await runInProcess(['help', word]);
+    expect(code).toBe(0);
+    const shown = [...String(stdout).matchAll(/^ {2,6}(?:-\w, )?--([\w-]+) /gm)].map(
+      ([, name]) => name,
+    );
+    expect(shown.toSorted()).toEqual(options);
+  });
+
   it('is 80 columns wide where no terminal says more', async () => {
     const pages = [
       ['--help'],
@@ -80,6 +94,7 @@ describe('sluice', () => {
         ...subcommands.map((each) => ['help', ...each.name.split(' ')]),
       ]),
       ...helpTopics.map(({ name }) => ['help', name]),
+      ['help', 'keep'],
     ];
     for (const page of pages) {
       const { stdout } = await runInProcess(page);

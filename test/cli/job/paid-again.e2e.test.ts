@@ -293,9 +293,14 @@ it('says which emails are paid for in several countries, and how each is paid fo
   const said = { event: 'notice', emails: 1, country: 'DE' };
   const counted = await byRow('-o', 'out.csv', '--dry-run');
   expect(codedOf(counted, 'emails_of_countries')).toMatchObject([said]);
-  const both = await byRow('-o', 'out.csv');
+  const both = await byRow('-o', 'out.csv', '--summary', 'both.json');
   expect(codedOf(both, 'emails_of_countries')).toMatchObject([said]);
   expect(await chargesOf(service)).toHaveLength(3);
+  const summary = JSON.parse(await readFile(join(folder, 'both.json'), 'utf8')) as object;
+  expect(summary).toMatchObject({ email: { addresses: 3, in_several_countries: 1 } });
+  expect(eventsOf(both, 'column_figures')).toMatchObject([
+    { figures: { 'unique addresses': 3, 'in several countries': 1 } },
+  ]);
   // The guide counts the list with and without a history, and says it once.
   const guided = await answerInProcess(
     ['verify', 'list.csv', '--email', 'mail', '--country-column', 'land'],

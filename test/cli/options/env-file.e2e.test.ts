@@ -38,14 +38,26 @@ describe('--env-file', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(await chargesOf(service)).toHaveLength(1);
     // The key is open to others until they lose the right.
-    expect(eventsOf(ended, 'open_env_file')).toMatchObject([{ path: '.env' }]);
+    expect(eventsOf(ended, 'open_key_file')).toMatchObject([{ path: '.env' }]);
     await chmod(join(folder, '.env'), 0o600);
     const credits = await inFolder(['credits', '--env-file', '.env', '--json']);
-    expect(eventsOf(credits, 'open_env_file')).toEqual([]);
+    expect(eventsOf(credits, 'open_key_file')).toEqual([]);
     expect(JSON.parse(String(credits.stdout))).toMatchObject({ email_credit: expect.any(Number) });
     for (const { stdout, stderr } of [ended, credits]) {
       expect(`${String(stdout)}${stderr}`).not.toContain(service.apiKey);
     }
+  });
+
+  it('is no more open than the file of --api-key-file', async () => {
+    await writeFile(join(folder, 'key'), service.apiKey, { mode: 0o644 });
+    const credits = ['credits', '--base-url', service.baseUrl, '--api-key-file', 'key', '--json'];
+    const open = await inFolder(credits);
+    expect(eventsOf(open, 'open_key_file')).toMatchObject([{ path: 'key' }]);
+    await writeFile(join(folder, 'c.json'), JSON.stringify({ 'api-key-file': 'key' }));
+    const line = [...verify, 'list.csv', '--base-url', service.baseUrl, '--config', 'c.json'];
+    expect(eventsOf(await inFolder(line), 'open_key_file')).toHaveLength(1);
+    await chmod(join(folder, 'key'), 0o600);
+    expect(eventsOf(await inFolder(credits), 'open_key_file')).toEqual([]);
   });
 
   it('holds what env:NAME stands for', async () => {

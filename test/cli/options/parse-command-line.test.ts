@@ -33,7 +33,12 @@ describe('parseCommandLine', () => {
 
   it('takes no placeholder, which is put in place of a value', () => {
     const missing = expect.objectContaining({ fault: 'missing' }) as unknown;
-    for (const args of [['--email', '<column>'], ['--country', '<CC>'], ['--country=CC']]) {
+    for (const args of [
+      ['--email', '<column>'],
+      ['--country', '<CC>'],
+      ['--country=CC'],
+      ['--country', 'XX'],
+    ]) {
       expect(() => parse(...args), args.join(' ')).toThrow(missing);
     }
     expect(parse('--country', 'US').options.text('country')).toBe('US');

@@ -322,6 +322,25 @@ describe('what a list holds', () => {
     ]);
   });
 
+  it('is taken where its cells are lists of addresses, which can be split', async () => {
+    const people = [
+      {
+        mails: ['a@x.example', 'b@x.example'],
+        phones: ['+49 30 901821'],
+        mixed: ['+49 30 901821'],
+      },
+      { mails: ['c@x.example'], phones: ['+49 30 901822', null], mixed: ['x', '+49 30 901821'] },
+      { mails: [], phones: 'tel:+49 30 901823', mixed: ['y', '+49 30 901821'] },
+    ];
+    const { contacts, leftOut, mostly } = await findColumns(rowsSource(people));
+    expect(contacts).toMatchObject([
+      { name: 'mails', type: 'email', several: { cells: 1, bare: 0, lists: 1, of: 2 } },
+      { name: 'phones', type: 'phone', several: { cells: 0, bare: 1, lists: 2, of: 3 } },
+    ]);
+    expect(leftOut).toMatchObject([{ name: 'mixed', why: 'lists' }]);
+    expect(mostly).toMatchObject({ country: 'DE', known: 3 });
+  });
+
   it('is recognized by its cells alone where the name says nothing', () => {
     expect(judge('#1|#2|#3\nAda|ada@acme.example|+44 20 7946 0123')).toMatchObject({
       email: ['#2'],

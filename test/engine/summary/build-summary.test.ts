@@ -121,6 +121,15 @@ describe('OutcomeTally', () => {
       [email, phone, 'yes', 'true'],
       [wrong, empty, '', ''],
       [wrong, byForm, '', ''],
+      [email, byForm, '', ''],
+      [suppressed, byForm, '', ''],
+      [wrong, byForm, 'yes', ''],
+      // One person: by form, then known to be valid.
+      [wrong, byForm, '', ''],
+      [email, empty, '', '', 'split off'],
+      // By form twice.
+      [empty, byForm, '', ''],
+      [empty, byForm, '', '', 'split off'],
     ] as const;
     const asked = new Set<number>();
     const chunk = {
@@ -141,7 +150,10 @@ describe('OutcomeTally', () => {
         from,
       });
     }
-    expect(tally.people).toMatchObject({ reachable: 4, optedOut: 5, splitOff: 3 });
+    expect(tally.people).toMatchObject({ reachable: 6, byForm: 2, optedOut: 6, splitOff: 5 });
+    const ofPhones = { verdicts: { valid: 16 }, valid_by_form: 7 };
+    expect(tally.of('phone')).toMatchObject(ofPhones);
+    expect(tally.of('email')).not.toHaveProperty('valid_by_form');
     // Reading other cells of each row would cost a fourth of the run.
     expect(asked.has(4)).toBe(false);
   });

@@ -228,6 +228,14 @@ describe('the report of a run', () => {
     expect(exampleReport({ summary: { ...exampleSummary(), ...noRows } as never })).not.toContain(
       '0 of 1,000',
     );
+    const byForm = { ...known, type: 'phone', name: 'mobile', valid_by_form: 490 };
+    const some = { ...byForm, valid_by_form: 12 };
+    const made = (column: object): string => {
+      const columns = [known, column] as never;
+      return exampleReport({ summary: { ...exampleSummary(), rows_by_form: 17, columns } });
+    };
+    expect(textOf(made(byForm))).toMatch(/ 850 of 1,000 .* 17 .* 50 % valid by form in mobile/s);
+    expect(textOf(made(some))).toMatch(/ 50 % valid in mobile.* 12 by form/s);
     // Nobody adds what is known of one column to what is open in the other.
     expect(headline('local', mostly, known)).toMatch(/^ 81\.6 % \D*980 .* 50 % \D*email /);
   });

@@ -90,6 +90,11 @@ export function splitSink(options: SplitSinkOptions): Sink {
   const [others, kept] = rejects ? [0, 1] : [-1, 0];
   let [leftOut, repeated] = [0, 0];
   let validLeftOut: readonly number[] = [];
+  const leftOutBy = [
+    ...(keep?.verdicts || keep?.columns ? ['keep'] : []),
+    ...(keep?.quality ? ['keepQuality'] : []),
+    ...(unique === undefined ? [] : ['unique']),
+  ];
   const sink = routeSink({
     name: output.name,
     decides: { ...rejects?.decides, ...output.decides },
@@ -117,15 +122,11 @@ export function splitSink(options: SplitSinkOptions): Sink {
       // Before anything is paid.
       if (keep) verdictsByColumn(keep, reading.header, columns.verified);
       if (unique !== undefined) uniqueColumn(unique, reading.header, columns.verified);
-      const leftOutBy = [
-        ...(keep?.verdicts || keep?.columns ? ['keep'] : []),
-        ...(keep?.quality ? ['keepQuality'] : []),
-        ...(unique === undefined ? [] : ['unique']),
-      ];
       return sink.validate?.(reading, { ...columns, leftOutBy });
     },
     rowsLeftOut: () => leftOut,
     rowsRepeated: () => repeated,
+    leftOutBy: () => leftOutBy,
     validLeftOut: () => validLeftOut,
     skippedUpdates: () => output.skippedUpdates?.(),
   };

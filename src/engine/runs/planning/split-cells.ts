@@ -9,10 +9,9 @@ import {
 import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
 import { withMembers } from '../../../lists/rows/guarded-ends.js';
-import { JsonText, type Kind } from '../../../lists/rows/values/kinds.js';
-import { printJson } from '../../../lists/rows/values/print-value.js';
-import { parseJson } from '../../../platform/json.js';
-import { addressesIn } from '../../addresses/cell-form.js';
+import type { Kind } from '../../../lists/rows/values/kinds.js';
+import { trimCell } from '../../addresses/address.js';
+import { addressesIn, isListText, listText } from '../../addresses/cell-form.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { notice } from '../../../platform/text/notices.js';
 import { derivedSource, limitedSource } from '../../../lists/rows/sources/derived-sources.js';
@@ -53,7 +52,7 @@ async function openSplit(
     ],
   });
   const { columns } = layOutColumns(reading.header, options);
-  const found = { rows: 0, more: 0, bare: 0, types: new Set<VerificationType>() };
+  const found = { rows: 0, more: 0, bare: 0, lists: 0, types: new Set<VerificationType>() };
   const reportSplit = (): void => {
     const { types, ...counts } = found;
     if (types.size === 0) return;
@@ -83,44 +82,44 @@ async function openSplit(
 function splitChunk(
   chunk: RowChunk,
   columns: SplitColumns,
-  counts: { rows: number; more: number; bare: number; types: Set<VerificationType> },
+  counts: { rows: number; more: number; bare: number; lists: number; types: Set<VerificationType> },
 ): SplitChunk | undefined {
   let places: Place[] | undefined;
   for (let row = 0; row < chunk.length; row += 1) {
     const parts = new Map<number, readonly string[]>();
-    for (const column of columns) {
-      const found = addressesOf(column, chunk, row);
+    let isBare = false;
+    let isOfList = false;
+    for (const { type, position } of columns) {
+      const cell = chunk.text(row, position);
+      const mayBeList = cell === invalidText || cell?.startsWith('[') === true;
+      const list = mayBeList ? listText(chunk.value?.(row, position)) : undefined;
+      // A list without values is an empty cell.
+      if (list === '[]') {
+        parts.set(position, ['']);
+        continue;
+      }
+      const text = list ?? cell;
+      const found = addressesIn(type, text);
       if (!found) continue;
-      parts.set(column.position, found);
-      counts.types.add(column.type);
+      parts.set(position, found);
+      counts.types.add(type);
+      const isList = typeof text === 'string' && isListText(trimCell(text));
+      isOfList ||= isList;
+      isBare ||= !isList && found.length === 1;
     }
     if (parts.size === 0) {
       places?.push({ row });
       continue;
     }
     const count = Math.max(...[...parts.values()].map(({ length }) => length));
-    if (count === 1) counts.bare += 1;
-    else counts.rows += 1;
+    if (count > 1) counts.rows += 1;
+    else if (isBare) counts.bare += 1;
+    else if (isOfList) counts.lists += 1;
     counts.more += count - 1;
     places ??= Array.from({ length: row }, (_, before) => ({ row: before }));
     for (let at = 0; at < count; at += 1) places.push({ row, at, parts });
   }
   return places && new SplitChunk(chunk, places);
-}
-
-/** A list of values is read as its text; one without any is an empty cell. */
-function addressesOf(
-  { type, position }: SplitColumns[number],
-  chunk: RowChunk,
-  row: number,
-): readonly string[] | undefined {
-  const cell = chunk.text(row, position);
-  const mayBeList = cell === invalidText || cell?.startsWith('[') === true;
-  const value = mayBeList ? chunk.value?.(row, position) : undefined;
-  const list = value instanceof JsonText ? parseJson(value.text) : value;
-  if (!Array.isArray(list)) return addressesIn(type, cell);
-  const items = list.filter((item) => item !== null);
-  return items.length === 0 ? [''] : addressesIn(type, printJson(items));
 }
 
 /** A row's origin, and by position of the cells that are split: their parts, and which of them are its own. */

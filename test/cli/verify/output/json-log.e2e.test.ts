@@ -68,7 +68,7 @@ describe('--json-log', () => {
     ['a value that an option does not take', { limit: 'x' }, 2, 'error'],
     ['an option that there is not', { nope: 1 }, 2, 'error'],
     ['options that do not go together', { rejects: 'r.csv' }, 2, 'error'],
-    ['an environment file that others may read', { 'env-file': 'open.env' }, 2, 'open_env_file'],
+    ['an environment file that others may read', { 'env-file': 'open.env' }, 2, 'open_key_file'],
   ])('is wanted by a configuration: %s', async (_what, more, code, event) => {
     await writeFile(join(folder, 'open.env'), 'SLUICE_API_KEY=key\n', { mode: 0o644 });
     const config = {

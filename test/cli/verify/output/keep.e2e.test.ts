@@ -435,7 +435,12 @@ describe('--unique', () => {
     expect(await ids('out.csv')).toEqual(kept);
     const all = [...kept, ...(await ids('rejects.csv'))];
     expect(all.toSorted()).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
-    expect(eventsOf(ended, 'outputs')).toMatchObject([{ rows_left_out: 8 - kept.length }]);
+    expect(eventsOf(ended, 'outputs')).toMatchObject([
+      {
+        rows_left_out: 8 - kept.length,
+        left_out_by: [...(args.includes('--keep') ? ['keep'] : []), 'unique'],
+      },
+    ]);
     const { rows_repeated: repeated } = JSON.parse((await read('s')).join(''));
     expect(repeated).toBe(args.includes('--keep') ? undefined : args.includes('#3') ? 1 : 2);
   });

@@ -115,6 +115,7 @@ it.each(['jsonl', 'parquet'] as const)(
     const surroundings = inFolder(folder, service);
     const ended = await runInProcess([...command.split(' '), '--split-cells'], surroundings);
     expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'split_rows')).toMatchObject([{ rows: 1, more: 1, bare: 0, lists: 1 }]);
     const written = await read(await readFile(join(folder, `out.${format}`)));
     const verdicts = { mails_valid: true };
     expect(written.map((row) => ({ ...row, mails: row['mails'] ?? '' }))).toMatchObject([

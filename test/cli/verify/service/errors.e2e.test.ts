@@ -59,8 +59,8 @@ describe('what cannot be done is reported before anything is sent', () => {
     [
       'a country the service does not take',
       2,
-      ['invalid_option', '"XX"'],
-      ['verify', 'plain.csv', '--email', 'mail', '--country', 'XX', '-o', 'out.csv'],
+      ['invalid_option', '"ZZ"'],
+      ['verify', 'plain.csv', '--email', 'mail', '--country', 'ZZ', '-o', 'out.csv'],
     ],
     [
       'a country that is misspelt',
@@ -330,6 +330,11 @@ describe('options', () => {
       [name],
       ['invalid_option', name, '--unique?'],
     ]),
+    [
+      'another name of --keep',
+      ['--keep-valid'],
+      ['invalid_option', '--keep-valid', '--keep valid?'],
+    ],
     ...['none', ''].map((list): [string, string[], Reply] => [
       'no result column',
       ['--columns', list],
