@@ -174,7 +174,7 @@ function findSheets(
   if (wanted === undefined) return worksheets.slice(0, 1);
   if (wanted === 'all' && named?.name !== wanted) return worksheets;
   const parts = named ? [named.name] : String(wanted).split(',');
-  const found = parts.map((part) => findSheet(sheets, String(part).trim(), file));
+  const found = parts.map((part) => findSheet(sheets, part.trim(), file));
   return [...new Set(found)];
 }
 

@@ -66,9 +66,7 @@ it.each(['Leads, old', 'all', '2'])(
 it('a sheet is found whatever the case of its name, where that leaves one', async () => {
   await write({ 'Leads, old': leads, Customers: customers });
   expect(await rowsOf('leads, OLD')).toEqual(['email,name', 'a@x.example,A', 'b@x.example,B']);
-  expect(await rowsOf('customers,LEADS, old').catch(({ option }) => option as unknown)).toBe(
-    'sheet',
-  );
+  await expect(rowsOf('customers,LEADS, old')).rejects.toMatchObject({ option: 'sheet' });
   expect(await rowsOf('customers,1')).toHaveLength(4);
   await write({ Leads: leads, All: customers });
   expect(await rowsOf('all')).toHaveLength(4);
