@@ -125,7 +125,7 @@ describe('sluice verify with a database', () => {
         expect(await written(), line).toEqual([result]);
         return;
       }
-      const [, query = ''] = /--query '([^']+)'/.exec(refused.stderr) ?? [];
+      const [, query = ''] = /^sluice verify .*--query '([^']+)'/m.exec(refused.stderr) ?? [];
       const ended = await runInProcess([...list, '--query', query], { cwd, env });
       expect(csvCells(ended.stdout)[1]?.slice(0, 2)).toEqual(['good1@sluice.test', 'verified']);
     },
