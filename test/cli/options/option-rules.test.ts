@@ -100,7 +100,7 @@ describe('the options of run() that the command line has', () => {
     },
   );
 
-  it.each(['fresh', 'onChange', 'moved', 'waitLockMs'] as const)(
+  it.each(['fresh', 'onChange', 'waitLockMs'] as const)(
     'run({ %s, store }) is refused as on the command line',
     (name) => {
       const given = { [name]: name === 'waitLockMs' ? 5 : name === 'onChange' ? 'stop' : true };

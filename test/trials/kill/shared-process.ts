@@ -32,7 +32,7 @@ export function startSharedProcess(
   const small = ['--batch-size', '3', '--concurrency', '2', '--poll-interval', '50'];
   return run.start({
     preload: './stop-after-record.mjs',
-    args: [...shared, ...small, '--state', `state-${randomUUID()}`, '--verbose'],
+    args: [...shared, ...small, '--state', `state-${randomUUID()}`, '--moved', '--verbose'],
     env: { ...env, SLUICE_STORE: store },
   });
 }

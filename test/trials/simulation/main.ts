@@ -169,12 +169,13 @@ async function simulateSharedRuns(seeds: number, first: number): Promise<void> {
     const tally = emptyTally();
     for (let seed = first + share.first; seed < first + seeds; seed += share.step) {
       const end = await simulateShared(seed);
-      const { failure, lives, disturbances, failovers, handedOver, refused } = end;
+      const { failure, lives, disturbances, failovers, beginningsLost, handedOver, refused } = end;
       tally.simulations += 1;
       tally.lives += lives;
       const counts = {
         disturbances,
         failovers,
+        'beginnings lost': beginningsLost,
         'batches handed over': handedOver,
         'processes with other rows refused': refused,
       };

@@ -153,15 +153,12 @@ export const runShape = {
     excludes: anotherRun,
   },
   onCarry: { ...called, excludes: anotherRun },
-  moved: {
-    ...flagged(flag, {
-      name: 'moved',
-      group: 'Resuming',
-      decides: 'this process',
-      help: 'The state directory was moved or restored, and no other process continues its run.',
-    }),
-    excludes: ofOneProcess,
-  },
+  moved: flagged(flag, {
+    name: 'moved',
+    group: 'Resuming',
+    decides: 'this process',
+    help: 'The state directory was moved, or it or the store restored, and no other process continues its run elsewhere.',
+  }),
   retryFailed: flagged(flag, {
     name: 'retry-failed',
     group: 'Resuming',

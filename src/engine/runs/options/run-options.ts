@@ -103,7 +103,8 @@ export interface RunSettings<From extends SourceInput = SourceInput>
   readonly onCarry?: ((carried: CarriedRun) => boolean | Promise<boolean>) | undefined;
   /**
    * Confirms that the state directory was moved or restored, and no other process resumes a copy: batches
-   * missing on the service are sent again.
+   * missing on the service are sent again. With a store that has lost the beginning of the run: what the service has
+   * of it is used.
    * @default false: a copy is resumed only where that cannot pay twice
    */
   readonly moved?: boolean | undefined;

@@ -212,7 +212,7 @@ export class SharedRun implements RunLocation {
       const { state } = store;
       if (state.run && state.plan) return { run: state.run, plan: state.plan };
       const { entry, plannedInput } = await this.#plan(client, history);
-      await this.#refuseForgotten(client);
+      await this.#refuseForgotten(client, entry.id);
       if (history) await this.#presence.show(history.path, entry.id);
       const begun = await store.begin(entry, plannedInput.entry);
       if (history && begun.run.id !== entry.id) {
@@ -230,32 +230,40 @@ export class SharedRun implements RunLocation {
 
   /** What the ids of this run begin with, in whichever store it is begun. */
   get #mark(): string {
-    return createHash('sha256').update(this.store.identity).digest('hex').slice(0, 8);
+    return digest(this.store.identity);
   }
 
   /**
-   * A store that was set back to before the beginning of the run knows nothing of it: what it has launched would be
-   * paid for again.
+   * A store that was set back to before the beginning of the run knows nothing of it, and neither does another that
+   * uses its name. The same batches make the same id again: told that nobody else has it, its launches are learned
+   * from the list.
    */
-  async #refuseForgotten(client: Client): Promise<void> {
+  async #refuseForgotten(client: Client, id: string): Promise<void> {
     const { run, name, store } = this;
     const { signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs } = run;
     const mark = this.#mark;
-    const isOfName = (upload: string): boolean => {
+    const isForgotten = (upload: string): boolean => {
       const at = upload.lastIndexOf(`-${mark}`) + 1;
-      return at > 0 && parseBatchName(upload, upload.slice(at, at + 16)) !== undefined;
+      const idOfUpload = upload.slice(at, at + id.length);
+      if (run.moved === true && idOfUpload === id) return false;
+      return at > 0 && parseBatchName(upload, idOfUpload) !== undefined;
     };
     const launched: string[] = [];
     await readList(client, { signal, clock, deadlineMs }, (item) => {
-      if (isOfName(item.name) && isLaunched(item.status)) launched.push(item.name);
+      if (isLaunched(item.status) && isForgotten(item.name)) launched.push(item.name);
     });
     const [first] = launched;
     if (first === undefined) return;
     // Another process may have begun it meanwhile.
     await store.refresh();
     if (store.state.run) return;
+    const [differs, way] =
+      run.moved === true
+        ? [' of another list, or with other options', 'Give those']
+        : ['', `If no process works with another store, add ${optionName('moved')}: they are used`];
     throw mismatch(
-      `the service has ${counted(launched.length, 'batch')} that ${name} has launched (${first}), and this store knows nothing of it: it was set back to before the run began, or another store has used the name. To begin it again would pay again: do so with another name (${optionName('run')}), or get the store back as it was`,
+      `the service has ${counted(launched.length, 'batch')} that ${name} has launched${differs} (${first}), and this store knows nothing of it: it was set back to before the run began, or another store has used the name. ${way}, or begin again under another name (${optionName('run')}), which pays again`,
+      { option: run.moved === true ? 'run' : 'moved' },
     );
   }
 
@@ -267,8 +275,8 @@ export class SharedRun implements RunLocation {
   ): Promise<OpenedRun> {
     const { name, store, scratch } = this;
     const run = { ...this.run, history };
-    const entry = {
-      ...(await newRun(client, run, this.#mark)),
+    const begun = {
+      ...(await newRun(client, run)),
       ...(replaced && { outputId: outputIdOf(replaced), keepsBudget: true }),
       version: runningVersion,
     };
@@ -276,13 +284,19 @@ export class SharedRun implements RunLocation {
       run,
       client,
       earlier: [],
-      id: entry.id,
+      id: begun.id,
       replaces: replaced && { id: replaced.id, name },
       onLost: (uuid: string) => void this.#lost.add(uuid),
     };
     const plannedInput = await planBesideOthers(beside, async (given) =>
-      this.#read(entry, { history, state: emptyRunState, ...given }),
+      this.#read(begun, { history, state: emptyRunState, ...given }),
     );
+    const { service, decides } = begun;
+    const { settings } = decides;
+    // A header's line may be given, or found.
+    const plan = { ...plannedInput.entry, headers: undefined };
+    const made = JSON.stringify({ plan, service, settings, replaces: replaced?.id });
+    const entry = { ...begun, id: this.#mark + digest(made) };
     if (history) await notePlan(history, name, entry, plannedInput.batches);
     await checkBeforeSending(run, plannedInput);
     if (plannedInput.entry.recalled) {
@@ -371,6 +385,11 @@ export class SharedRun implements RunLocation {
       { differs: change.options },
     );
   }
+}
+
+/** @returns 8 hexadecimal digits, half of an id */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 /** Processes of one minor version can share a run. */

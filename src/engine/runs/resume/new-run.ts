@@ -49,18 +49,13 @@ export async function beginRun(
   return entry;
 }
 
-/** @param mark what its id begins with: 8 hexadecimal digits */
-export async function newRun(
-  client: Client,
-  options: ResolvedRun,
-  mark = randomBytes(4).toString('hex'),
-): Promise<RunEntry> {
+export async function newRun(client: Client, options: ResolvedRun): Promise<RunEntry> {
   // With the history's own seed, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
   const batchName = namePrefixOf(options);
   return {
     entry: 'run',
-    id: mark + randomBytes(4).toString('hex'),
+    id: randomBytes(8).toString('hex'),
     seed,
     startedAt: new Date(options.clock.wallNow()).toISOString(),
     service: serviceOf(client, options),

@@ -83,7 +83,8 @@ export class Reconciliation {
       ? { batches: new Map(store.state.batches) }
       : undefined;
     this.isCopied = this.#isResumed && !moved && isElsewhere(run.place, here);
-    this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
+    const isMoved = moved && !store.others.mayWork;
+    this.#deletes = !isMoved && (options.deleteBatches === true || run.deletes === true);
   }
 
   static async of(

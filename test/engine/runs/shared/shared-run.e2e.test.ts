@@ -334,19 +334,41 @@ describe('run() with a store that many processes share', () => {
     return paid;
   }
 
-  it('is not begun again where its store is restored from before its beginning', async () => {
+  it('goes on with what it has launched where its store is restored from before its beginning, once told so', async () => {
     await serve({ verifyDelayMs: 50 });
-    const before = await stopWhenLaunched();
+    await stopWhenLaunched();
     shared = new MemoryDatabase(() => clock.now());
-    for (const end of await Promise.allSettled([work(), work()])) {
-      expect(end).toMatchObject({
-        status: 'rejected',
-        reason: { code: 'state_mismatch', option: 'run' },
-      });
-    }
-    expect(shared.isBegun).toBe(false);
-    expect(await paidAddresses(service)).toEqual(before);
+    const learned: string[] = [];
+    const onProgress: RunOptions['onProgress'] = (progress) => {
+      if (progress.stage === 'older_state') learned.push(...progress.learned);
+    };
+    const moved = { moved: true, onProgress };
+    await Promise.all([work(moved), work(moved)]);
+    expect(learned).not.toEqual([]);
+    await expectPaidOnce(service, addresses);
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
   });
+
+  it.each([
+    ['without a word', { moved: false }],
+    ['with other batches', { batchSize: 4, moved: true }],
+    ['with other parameters', { settings: { use_account_cache: false }, moved: true }],
+  ])(
+    'is not begun again %s where its store is restored from before its beginning',
+    async (_, changes) => {
+      await serve({ verifyDelayMs: 50 });
+      const before = await stopWhenLaunched();
+      shared = new MemoryDatabase(() => clock.now());
+      for (const end of await Promise.allSettled([work(changes), work(changes)])) {
+        expect(end).toMatchObject({
+          status: 'rejected',
+          reason: { code: 'state_mismatch', option: changes.moved ? 'run' : 'moved' },
+        });
+      }
+      expect(shared.isBegun).toBe(false);
+      expect(await paidAddresses(service)).toEqual(before);
+    },
+  );
 
   it('is begun again, and paid again, where it was abandoned', async () => {
     await serve({ verifyDelayMs: 50 });

@@ -104,6 +104,8 @@ export class MemoryDatabase {
   #seq = 0;
   #restores = 0;
 
+  /** How often it was set back to before its run. */
+  beginningsLost = 0;
   /** The name of its run. */
   readonly run: string;
 
@@ -143,22 +145,34 @@ export class MemoryDatabase {
   }
 
   /**
-   * Loses the latest commits: a copy that lacks them takes over, or the database is restored. It keeps the
-   * beginning of the run: without it the run is refused, and nobody comes to an end.
+   * Loses the latest commits: a copy that lacks them takes over, or the database is restored.
    *
    * @param commits how many, at most
+   * @param how.keepsBeginning whether it is not older than the run
    * @param how.isTold whether its log is distinguished from the one before
    * @param how.isAhead whether the numbers of entries that are lost are not given out again
    */
   failOver(
     commits: number,
-    { isReported, isAhead }: { readonly isReported: boolean; readonly isAhead: boolean },
+    {
+      isReported,
+      isAhead,
+      keepsBeginning = false,
+    }: {
+      readonly isReported: boolean;
+      readonly isAhead: boolean;
+      readonly keepsBeginning?: boolean;
+    },
   ): void {
     const begun = this.#before.findIndex(({ journal }) => journal.length > 0);
-    const at = Math.max(begun === -1 ? this.#before.length : begun, this.#before.length - commits);
+    const oldest = begun === -1 ? this.#before.length : begun;
+    const at = Math.max(keepsBeginning ? oldest : 0, this.#before.length - commits);
     this.#mostForgotten = Math.max(this.#mostForgotten, ...this.#tables.budget.values());
+    const { isBegun } = this;
+    const { life } = this.#tables;
     this.#tables = this.#before[at] ?? this.#tables;
     this.#before.length = at;
+    if (isBegun !== this.isBegun || life !== this.#tables.life) this.beginningsLost += 1;
     // What was said last may be forgotten.
     this.mostCredits = Math.max(this.mostCredits, this.#tables.most ?? Infinity);
     if (isReported) this.#timeline += 1;

@@ -31,6 +31,8 @@ export interface SharedEnd {
   readonly disturbances: number;
   /** How often the store lost commits. */
   readonly failovers: number;
+  /** How many of them set the database back to before the run. */
+  readonly beginningsLost: number;
   /** Processes with other rows that were refused. */
   readonly refused: number;
   /** Batches that more than one process has driven. */
@@ -70,7 +72,8 @@ export async function simulateShared(seed: number, trace?: string[]): Promise<Sh
   await simulation.letGo();
   process.off('unhandledRejection', fail);
   const { lives, disturbances, failovers, refused, database } = simulation;
-  return { failure, lives, disturbances, failovers, refused, handedOver: database.handedOver };
+  const { handedOver, beginningsLost } = database;
+  return { failure, lives, disturbances, failovers, beginningsLost, refused, handedOver };
 }
 
 function isAtWork({ life, end }: Worker): boolean {
@@ -237,6 +240,7 @@ class SharedSimulation {
       }),
       concurrency: this.#concurrency,
       deleteBatches: this.#deletes,
+      moved: true,
       ...(maxCredits !== undefined && { maxCredits }),
       ...(life.number % 3 > 0 && { batchName: `worker${life.number % 3}` }),
       store: memoryStore(this.database, this.#leaseMs, async (call) => this.#carry(life, call)),
@@ -325,6 +329,8 @@ class SharedSimulation {
     this.database.failOver(this.#random.between(0, this.#random.pick([12, 12, 40])), {
       isReported: this.#random.chance(0.7),
       isAhead: this.#random.chance(0.5),
+      // Otherwise who has other rows may begin it.
+      keepsBeginning: this.#hasOthers,
     });
     if (hadEnded && !this.database.hasEnded) this.#isEndLost = true;
   }
@@ -361,6 +367,11 @@ class SharedSimulation {
     // The copy of the rows is dropped when the run ends: who was frozen meanwhile is asked to begin again.
     const isCopyDropped = this.#isTransient && this.database.hasEnded;
     if (isCopyDropped && isSluiceError(error, 'state_damaged')) return;
+    // To who works on it, a run whose beginning is lost was removed; who begins it again is not refused.
+    const isCopyLost = isSluiceError(error, 'state_damaged') && this.#isTransient;
+    const isMismatch = isSluiceError(error, 'state_mismatch') && error.option !== 'run';
+    const isRemoved = isCopyLost || isMismatch;
+    if (isRemoved && this.database.beginningsLost > 0) return;
     // Whatever one process was stopped by, others are notified.
     if (isSluiceError(error, 'processes_lost')) return;
     const isOut = isSluiceError(error, 'store_restored') && this.disturbances > 0;
