@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { estimateRun } from '../../../src/engine/runs/estimate.js';
@@ -246,6 +246,34 @@ describe('a dry run beside an unfinished run', () => {
     expect(await paidBy([...kept, '--max-credits', '7'])).toMatchObject({ code: 0, credits: 1 });
     await expectPaidOnce(service, 9);
   });
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['whose batches are deleted', ['--delete-batches'], []],
+    ['of a changed list', [], ['--limit', '8']],
+    ['that another list has paid for since', ['--history', 'kept'], []],
+  ])(
+    'of a copy %s says that it stops, as the run does, and not once it was moved',
+    async (_, kept, more) => {
+      await stopHalfway(kept);
+      if (kept.includes('--history')) {
+        await writeFile(join(folder, 'other.csv'), 'mail\ngood6@sluice.test\n');
+        expect((await verify([...kept, '-o', 'o.csv'], { from: ['other.csv'] })).code).toBe(0);
+      }
+      await rename(join(folder, 'out.csv.sluice'), join(folder, 'before'));
+      await cp(join(folder, 'before'), join(folder, 'out.csv.sluice'), { recursive: true });
+      const given = [...kept, ...more];
+      expect((await dryRun(given)).unfinished).toMatchObject({ action: 'stop' });
+      const stopped = await paidBy(given);
+      expect(stopped).toMatchObject({ code: 2, credits: 0 });
+      expect(eventsOf(stopped, 'error')).toMatchObject([
+        { code: 'state_mismatch', option: '--moved' },
+      ]);
+      const { unfinished, email } = await dryRun([...given, '--moved']);
+      expect(unfinished?.action).not.toBe('stop');
+      const moved = await paidBy([...given, '--moved']);
+      expect(moved).toMatchObject({ code: 0, credits: email?.credits });
+    },
+  );
 
   it('leaves out what another list has launched and not collected', async () => {
     const kept = ['--history', 'kept'];

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
-import { runShape } from '../../../src/engine/runs/options/option-shapes.js';
+import {
+  estimateShape,
+  runShape,
+  streamRunShape,
+} from '../../../src/engine/runs/options/option-shapes.js';
 import { checkOptions } from '../../../src/platform/check-options.js';
 import { nameOptionsBy } from '../../../src/platform/text/sentence.js';
 import { checkRules } from '../../../src/cli/options/option-types.js';
@@ -111,6 +115,12 @@ describe('the options of run() that the command line has', () => {
       expect(() => checkOptions({ [name]: undefined, store }, shape)).not.toThrow();
     },
   );
+
+  it('a dry run takes each option of a list', () => {
+    const ofLists = libraryOptions.filter(({ library = '' }) => library in streamRunShape);
+    const names = ofLists.map(({ library = '' }) => library);
+    expect(Object.keys(estimateShape)).toEqual(expect.arrayContaining(names));
+  });
 
   it('what needs another option is refused without it', () => {
     const shape = { openHistory: runShape.openHistory, store: runShape.store };

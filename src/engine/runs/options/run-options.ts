@@ -300,7 +300,6 @@ export const onlyOfRuns = [
   'openHistory',
   'lastAct',
   'detach',
-  'deleteBatches',
   'minRows',
   'maxShrink',
   'rowsBefore',

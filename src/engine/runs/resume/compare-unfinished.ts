@@ -2,7 +2,7 @@ import type { Client } from '../../../client/client.js';
 import { verificationTypes } from '../../../contract/enums.js';
 import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { mayHaveLaunched } from '../../batches/batch-state.js';
+import { type BatchState, mayHaveLaunched } from '../../batches/batch-state.js';
 import type { Batch } from '../../batches/batch.js';
 import type { ColumnLayout } from '../../columns/column-layout.js';
 import { Plan } from '../../plan/plan.js';
@@ -174,14 +174,29 @@ export class UnfinishedComparison {
       ...(recalled && { recalled }),
     };
     const change = findChange(state, decides, tonight);
-    if (change !== undefined) return this.#judgeChange(state, change, plan);
-    const isResumed = !takesUpEarlier(state, this.#options);
+    if (change !== undefined) refuseChange({ run: this.#options, state, change });
+    const isResumed = change === undefined && !takesUpEarlier(state, this.#options);
     if (isResumed) this.#paidSince = await this.#paidSinceOf(state);
     const action = isResumed && this.#paidSince === 0 ? 'resume' : 'carry';
+    if (await this.#isDoubtfulCopy(state, action)) throw doubtfulState(true);
+    if (change !== undefined) return this.#judgeChange(state, change, plan);
     const paid = [...state.batches.values()]
       .filter((each) => mayHaveLaunched(each.state))
       .reduce((sum, each) => sum + addressesOf(state, each), 0);
     return { action, why: null, paid_addresses: paid, used_addresses: paid };
+  }
+
+  /** Whether another process may go on with the other copy, and what that has done cannot be known. */
+  async #isDoubtfulCopy(state: PlannedRun, action: 'resume' | 'carry'): Promise<boolean> {
+    const { moved, deleteBatches, retryFailed } = this.#options;
+    if (moved === true || !isElsewhere(state.run.place, await this.#stored.place())) return false;
+    const deletes = deleteBatches === true || state.run.deletes === true;
+    if (action === 'carry' || !deletes) return action === 'carry';
+    const isOpen = ({ stage }: BatchState): boolean =>
+      stage === 'failed' ? retryFailed === true : stage !== 'exported' && stage !== 'split';
+    const known = [...state.batches.values()];
+    const sent = new Set(known.map(({ batch }) => batch));
+    return sent.size < state.plan.batches.length || known.some((each) => isOpen(each.state));
   }
 
   /** By its batches' files, which were safe before it sent anything. */
@@ -198,10 +213,6 @@ export class UnfinishedComparison {
   async #judgeChange(state: PlannedRun, change: Differences, plan: Plan): Promise<Judged> {
     const stored = this.#stored;
     const run = this.#options;
-    refuseChange({ run, state, change });
-    if (run.moved !== true && isElsewhere(state.run.place, await stored.place())) {
-      throw doubtfulState(true);
-    }
     const known = await earlierBatches(run.files, stored, state);
     const { carried } = await judgeUse(
       { run, store: stored, state, change },
