@@ -10,6 +10,7 @@ import {
   logicalReader,
   nestedReader,
 } from '../../../src/lists/parquet/parquet-values.js';
+import { estimateRun } from '../../../src/engine/runs/estimate.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/harness/carry.js';
@@ -385,6 +386,21 @@ describe('what is stored', () => {
     expect(read({ b: { c: 1 } })).toEqual({ b: { c: 1 } });
   });
 });
+
+it.each([
+  ['FLOAT', undefined],
+  ['DOUBLE', 1],
+] as const)(
+  'has phone numbers of %s as they were written, or refuses them',
+  async (type, addresses) => {
+    const made = `SELECT 14155552671::${type} AS tel`;
+    await askDuckdb(':memory:', `COPY (${made}) TO '${at('in.parquet')}' (FORMAT parquet)`);
+    const estimate = estimateRun({ source: at('in.parquet'), phone: ['tel'], country: 'US' });
+    if (addresses === undefined) {
+      await expect(estimate).rejects.toMatchObject({ code: 'input_malformed', column: 'tel' });
+    } else expect((await estimate).phone).toMatchObject({ addresses });
+  },
+);
 
 it('prints single-precision numbers as other programs do, flat and nested', async () => {
   const floats = '[0.1, 3.4028235e38, -2.5, 16777217, 1234.567, 1e-7, 0.33333334]::FLOAT[]';

@@ -14,6 +14,7 @@ import {
   layOutColumns,
 } from '../../columns/column-layout.js';
 import { hintPositions, withListHints } from '../../columns/list-hints.js';
+import { InputError } from '../../../platform/errors/errors.js';
 import { readCountry } from '../../plan/plan.js';
 import type { Suppressed } from '../../plan/suppressed.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
@@ -85,14 +86,30 @@ export async function openList(
     },
     needed: (header) => wantedPositions(layOutColumns(header, options)),
   });
+  layout ??= layOutColumns(reading.header, options);
+  await refuseRounded(reading, layout);
   const damaged = reading.header.filter((name) => name.includes('\ufffd'));
   if (damaged.length > 0) onProgress?.(noticed(notice('damaged_names', { columns: damaged })));
   return {
     reading: onProgress
       ? withListHints(reading, hints, (found) => onProgress(noticed(found)))
       : reading,
-    layout: layout ?? layOutColumns(reading.header, options),
+    layout,
   };
+}
+
+/** Single-precision numbers have lost the last digits of a phone number: another's would be paid for. */
+async function refuseRounded(reading: SourceReading, { columns }: ColumnLayout): Promise<void> {
+  const rounded = columns.find(
+    ({ type, position }) => type === 'phone' && reading.kinds?.[position]?.name === 'float32',
+  );
+  if (!rounded) return;
+  await closeReading(reading);
+  const { name: column } = rounded;
+  throw new InputError(
+    `column ${JSON.stringify(column)} has single-precision numbers, which hold 7 digits: those of its phone numbers are lost. Write the numbers as text where the list is made; nothing was sent`,
+    { column, fault: 'unsupported' },
+  );
 }
 
 /** Ends the run before anything is paid where the output has no form for the rows. */
