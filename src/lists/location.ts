@@ -30,6 +30,8 @@ const databases = new Map<string, DatabaseKind>([
 /** These schemes name a database without `//`, followed by a path. The others need a host. */
 const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
 
+const webSchemes: ReadonlySet<string> = new Set(['http', 'https', 's3']);
+
 /** A URL as text: a URL object encodes what is special in the path of a file or the key of an object, which is decoded. */
 export function textOfUrl(url: string | URL): string {
   if (typeof url === 'string') return url;
@@ -60,6 +62,11 @@ export function parseLocation(name: string | URL): ListLocation {
   const database = databases.get(word);
   if (database !== undefined && (hasHost !== undefined || pathKinds.includes(database))) {
     return { kind: database, url: text };
+  }
+  if ((database !== undefined || webSchemes.has(word)) && text.startsWith('/', scheme.length + 1)) {
+    // The rest is not printed: it may hold a password or a signature.
+    const message = `a URL of this kind begins with ${scheme}://, and this one has one slash`;
+    throw new ConfigurationError(message, { fault: 'unsupported' });
   }
   const isPath = typeof name === 'string' || name.protocol === 'file:';
   if (hasHost === undefined && isPath) return { kind: 'file', path: text };
@@ -92,7 +99,7 @@ export function locationName(place: ListLocation): string {
 /** A name as it may be printed: a database's host and name, a URL's host. The rest may hold a password. */
 export function showLocation(name: string): string {
   const scheme = /^([a-z][a-z0-9+.-]*:)\/\//i.exec(name)?.[1];
-  if (scheme === undefined) return name;
+  if (scheme === undefined) return hideUrls(name);
   const {
     host = '',
     username = '',
@@ -105,6 +112,14 @@ export function showLocation(name: string): string {
   const account = username === '' ? '' : '…@';
   const rest = namesDatabase(name) ? `${pathname}${search === '' ? '' : '?…'}` : '/…';
   return `${scheme}//${account}${host}${rest}`;
+}
+
+/** Text other than a URL, such as a query: of each URL in it, no more than its scheme. */
+function hideUrls(text: string): string {
+  return text
+    .split(/([\s'"])/)
+    .map((word) => (word.includes('://') ? `${word.slice(0, word.indexOf('://'))}://…` : word))
+    .join('');
 }
 
 export function namesDatabase(name: string): boolean {

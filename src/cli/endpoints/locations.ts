@@ -119,9 +119,10 @@ export function asWritten(cwd: string, name: string): string {
   return cwd !== '.' && name.startsWith(`${cwd}/`) ? name.slice(cwd.length + 1) : name;
 }
 
-/** Whether it is a URL with a user or parameters in it: it is neither printed nor kept. */
+/** Whether it is a URL with a user or parameters in it, or a query with one: it is neither printed nor kept. */
 export function mayHoldPassword(argument: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument);
+  if (/^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument)) return true;
+  return argument.split(/[\s'"]/).some((word) => /[@?]/.test(word.split('://')[1] ?? ''));
 }
 
 export const standard = '-';

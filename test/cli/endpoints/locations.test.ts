@@ -1,7 +1,12 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { asWritten, resolvePath, nearPath } from '../../../src/cli/endpoints/locations.js';
+import {
+  asWritten,
+  mayHoldPassword,
+  resolvePath,
+  nearPath,
+} from '../../../src/cli/endpoints/locations.js';
 import { withFolder } from '../../service/with-service.js';
 
 it.each([
@@ -47,4 +52,14 @@ it('finds the path that was meant, name by name, and none where nothing is near'
   expect(nearPath(join(folder, 'nowhere', 'contacts.csv'))).toBeUndefined();
   await symlink(join(folder, 'gone.csv'), join(folder, 'link.csv'));
   expect(nearPath(join(folder, 'link.csv'))).toBeUndefined();
+});
+
+it.each([
+  ['list?.csv', false],
+  ["SELECT mail FROM people WHERE mail LIKE '%@x.example'", false],
+  ["FROM read_csv('https://a.example/list.csv')", false],
+  ["FROM read_csv('https://a.example/list.csv?sig=x')", true],
+  ['postgres://ada:secret@db/crm', true],
+])('knows what may hold a password: %s', (argument, may) => {
+  expect(mayHoldPassword(argument)).toBe(may);
 });
