@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { checkHistoryService } from '../../plan/result-cache.js';
 import type { Client } from '../../../client/client.js';
@@ -27,14 +26,12 @@ import { stopOfOthers, type RowFigures } from '../../stores/shared/shared-status
 import { sharedSource } from '../../stores/shared/source-copy.js';
 import { parseBatchName } from '../../batches/batch.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
-import { isLaunched } from '../../batches/uploads/delete-uploads.js';
-import { readList } from '../../batches/uploads/list-uploads.js';
-import { defaults } from '../../driver/driver-options.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
 import { optionName } from '../../../platform/text/sentence.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
+import { launchesOfName, sharedRunId } from './shared-run-id.js';
 
 /**
  * A shared run: begins it, or joins the one with its name if it is the same. Every process makes the same
@@ -228,42 +225,23 @@ export class SharedRun implements RunLocation {
     }
   }
 
-  /** What the ids of this run begin with, in whichever store it is begun. */
-  get #mark(): string {
-    return digest(this.store.identity);
-  }
-
-  /**
-   * A store that was set back to before the beginning of the run knows nothing of it, and neither does another that
-   * uses its name. The same batches make the same id again: told that nobody else has it, its launches are learned
-   * from the list.
-   */
+  /** A store that was set back to before the beginning of the run knows nothing of it, nor does another with its name. */
   async #refuseForgotten(client: Client, id: string): Promise<void> {
     const { run, name, store } = this;
-    const { signal, clock, batchDeadlineMs: deadlineMs = defaults.batchDeadlineMs } = run;
-    const mark = this.#mark;
-    const isForgotten = (upload: string): boolean => {
-      const at = upload.lastIndexOf(`-${mark}`) + 1;
-      const idOfUpload = upload.slice(at, at + id.length);
-      if (run.moved === true && idOfUpload === id) return false;
-      return at > 0 && parseBatchName(upload, idOfUpload) !== undefined;
-    };
-    const launched: string[] = [];
-    await readList(client, { signal, clock, deadlineMs }, (item) => {
-      if (isLaunched(item.status) && isForgotten(item.name)) launched.push(item.name);
-    });
+    const isMoved = run.moved === true;
+    const all = await launchesOfName(client, id, run);
+    const launched = isMoved ? all.filter((upload) => !parseBatchName(upload, id)) : all;
     const [first] = launched;
     if (first === undefined) return;
     // Another process may have begun it meanwhile.
     await store.refresh();
     if (store.state.run) return;
-    const [differs, way] =
-      run.moved === true
-        ? [' of another list, or with other options', 'Give those']
-        : ['', `If no process works with another store, add ${optionName('moved')}: they are used`];
+    const [differs, way] = isMoved
+      ? [' of another list, or with other options', 'Give those']
+      : ['', `If no process works with another store, add ${optionName('moved')}: they are used`];
     throw mismatch(
       `the service has ${counted(launched.length, 'batch')} that ${name} has launched${differs} (${first}), and this store knows nothing of it: it was set back to before the run began, or another store has used the name. ${way}, or begin again under another name (${optionName('run')}), which pays again`,
-      { option: run.moved === true ? 'run' : 'moved' },
+      { option: isMoved ? 'run' : 'moved' },
     );
   }
 
@@ -291,12 +269,9 @@ export class SharedRun implements RunLocation {
     const plannedInput = await planBesideOthers(beside, async (given) =>
       this.#read(begun, { history, state: emptyRunState, ...given }),
     );
-    const { service, decides } = begun;
-    const { settings } = decides;
-    // A header's line may be given, or found.
-    const plan = { ...plannedInput.entry, headers: undefined };
-    const made = JSON.stringify({ plan, service, settings, replaces: replaced?.id });
-    const entry = { ...begun, id: this.#mark + digest(made) };
+    const { identity } = store;
+    const id = sharedRunId(identity, begun, plannedInput.entry, replaced?.id);
+    const entry = { ...begun, id };
     if (history) await notePlan(history, name, entry, plannedInput.batches);
     await checkBeforeSending(run, plannedInput);
     if (plannedInput.entry.recalled) {
@@ -385,11 +360,6 @@ export class SharedRun implements RunLocation {
       { differs: change.options },
     );
   }
-}
-
-/** @returns 8 hexadecimal digits, half of an id */
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 /** Processes of one minor version can share a run. */
