@@ -240,7 +240,7 @@ export class SharedRun implements RunLocation {
       ? [' of another list, or with other options', 'Give those']
       : ['', `If no process works with another store, add ${optionName('moved')}: they are used`];
     throw mismatch(
-      `the service has ${counted(launched.length, 'batch')} that ${name} has launched${differs} (${first}), and this store knows nothing of it: it was set back to before the run began, or another store has used the name. ${way}, or begin again under another name (${optionName('run')}), which pays again`,
+      `the service has ${counted(launched.length, 'batch')} that ${name} has launched${differs} (${first}), and this store knows nothing of it: it was set back to before the run began, or another store has used the name. ${way}, or begin again under another name (${optionName('run')}), which pays again${run.openHistory ? ' for what the history lacks' : ''}`,
       { option: isMoved ? 'run' : 'moved' },
     );
   }
