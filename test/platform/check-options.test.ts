@@ -116,11 +116,6 @@ const cases: readonly [string, () => unknown, RegExp][] = [
     async () => estimateRun(any({ settings: { target_audience: 0.5 } })),
     /\bsettings\.target_audience.*1/,
   ],
-  [
-    'estimateRun',
-    async () => estimateRun(any({ source: 'a.csv', deleteBatches: true })),
-    /"deleteBatches"/,
-  ],
   ['estimateRun', async () => estimateRun(any({ source: 'a.csv', detach: true })), /"detach"/],
   [
     'estimateRun',
