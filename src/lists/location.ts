@@ -63,7 +63,8 @@ export function parseLocation(name: string | URL): ListLocation {
   if (database !== undefined && (hasHost !== undefined || pathKinds.includes(database))) {
     return { kind: database, url: text };
   }
-  if ((database !== undefined || webSchemes.has(word)) && text.startsWith('/', scheme.length + 1)) {
+  const isUrlScheme = database !== undefined || webSchemes.has(word);
+  if (isUrlScheme && hasHost === undefined && text.startsWith('/', scheme.length + 1)) {
     // The rest is not printed: it may hold a password or a signature.
     const message = `a URL of this kind begins with ${scheme}://, and this one has one slash`;
     throw new ConfigurationError(message, { fault: 'unsupported' });

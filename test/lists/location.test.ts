@@ -31,6 +31,7 @@ it.each(['https:/a.example/list.csv?sig=secret', 'postgres:/ada:secret@db/crm'])
     const refused = expect.objectContaining({ code: 'invalid_option', fault: 'unsupported' });
     expect(() => parseLocation(name)).toThrow(refused as Error);
     expect(() => parseLocation(name)).not.toThrow(/secret/);
+    expect(parseLocation('https://a.example/l.csv')).toMatchObject({ kind: 'web' });
     expect(parseLocation('s3:list.csv')).toEqual({ kind: 'file', path: 's3:list.csv' });
   },
 );
