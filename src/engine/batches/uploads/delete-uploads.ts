@@ -106,19 +106,27 @@ export async function deleteListed(
   const names = { left: [] as string[], launched: [] as string[] };
   /** By key: whether the service was asked to delete it; else its status did not find it. */
   const gone = new Map<string, boolean>();
-  for (const { batch_uuid: uuid, name, status } of unwanted.values()) {
-    const isSafe = areResultsSafe(uuid);
-    const kept = isSafe ? undefined : keptFor(status);
-    const end = kept ?? (await tryToDelete(service, uuid, isSafe, { signal }));
-    if (end === 'gone' || end === 'not_found') gone.set(uuidKey(uuid), end === 'gone');
-    else names[end].push(name);
-  }
+  const deleteEach = async (uploads: Iterable<ListedUpload>): Promise<void> => {
+    for (const { batch_uuid: uuid, name, status } of uploads) {
+      const isSafe = areResultsSafe(uuid);
+      const kept = isSafe ? undefined : keptFor(status);
+      const end = kept ?? (await tryToDelete(service, uuid, isSafe, { signal }));
+      if (end === 'gone' || end === 'not_found') gone.set(uuidKey(uuid), end === 'gone');
+      else names[end].push(name);
+    }
+  };
+  await deleteEach(unwanted.values());
   if (gone.size === 0) return { deleted: 0, ...names };
   // The service may not find what it has, or not do what it says: what it lists is there, unless the list is late.
   const stillListed: ListedUpload[] = [];
+  // An upload whose answer was lost may have come meanwhile.
+  const late: ListedUpload[] = [];
   await readList(service, options, (upload) => {
-    if (gone.has(uuidKey(upload.batch_uuid))) stillListed.push(upload);
+    const key = uuidKey(upload.batch_uuid);
+    if (gone.has(key)) stillListed.push(upload);
+    else if (!unwanted.has(key) && isUnwanted(upload)) late.push(upload);
   });
+  await deleteEach(late);
   for (const { batch_uuid: uuid, name } of stillListed) {
     const wasAsked = gone.get(uuidKey(uuid));
     if (wasAsked === true && !(await isVisible(service, uuid, signal))) continue;

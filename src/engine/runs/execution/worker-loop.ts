@@ -222,7 +222,8 @@ export class WorkerLoop {
     if (!drive.hasRoom && !store.others.mayTakeOver) return;
     for (const batch of this.#waitedFor) {
       const mayBegin = drive.hasRoom && !drive.gate.isShortOf(batch.group.type);
-      if (mayBegin || isRunning(batches.state(batch))) yield batch;
+      // Also where its launch is only in doubt: what it has reserved may be what others wait for.
+      if (mayBegin || mayHaveLaunched(batches.state(batch))) yield batch;
     }
   }
 

@@ -169,10 +169,12 @@ export class MemoryDatabase {
     const at = Math.max(keepsBeginning ? oldest : 0, this.#before.length - commits);
     this.#mostForgotten = Math.max(this.#mostForgotten, ...this.#tables.budget.values());
     const { isBegun } = this;
-    const { life } = this.#tables;
+    const { life, copied } = this.#tables;
     this.#tables = this.#before[at] ?? this.#tables;
     this.#before.length = at;
-    if (isBegun !== this.isBegun || life !== this.#tables.life) this.beginningsLost += 1;
+    const isLost =
+      isBegun !== this.isBegun || life !== this.#tables.life || copied !== this.#tables.copied;
+    if (isLost) this.beginningsLost += 1;
     // What was said last may be forgotten.
     this.mostCredits = Math.max(this.mostCredits, this.#tables.most ?? Infinity);
     if (isReported) this.#timeline += 1;
