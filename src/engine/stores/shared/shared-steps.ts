@@ -63,6 +63,7 @@ export class SharedSteps {
   readonly results: ResultSteps;
   readonly pace: PaceSteps;
   #announced: Promise<void> | undefined;
+  #beating: Promise<unknown> | undefined;
 
   /** @param connect opens another connection to the store */
   constructor(options: SharedStepsOptions, connect: () => StoreCalls) {
@@ -253,7 +254,7 @@ export class SharedSteps {
 
   /** A heartbeat: extends the claims by another lease. @param figures shown by `sluice status` */
   async beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat> {
-    const answer = await this.#run.step<{
+    const answered = this.#run.step<{
       held: readonly string[];
       pace: RateUpdate | null;
       mayClaim: boolean;
@@ -272,6 +273,8 @@ export class SharedSteps {
       },
       this.#beats,
     );
+    this.#beating = answered.catch(() => undefined);
+    const answer = await answered;
     if (answer === gone) return { revoked: tokens, mayClaim: false, rowsWritten: 0, updates: gone };
     const { held, pace, mayClaim, rowsWritten, updates } = answer;
     const kept = new Set(held);
@@ -299,8 +302,9 @@ export class SharedSteps {
     const { run } = this.#options;
     const closed = new AbortController();
     const patience = systemClock.sleep(announcePatienceMs, closed.signal);
-    // What is cut off may still be delivered, and would stop those that resume the run meanwhile.
-    await Promise.race([this.#announced, patience]);
+    // What is cut off may still be delivered: it would stop those that resume the run meanwhile, or show a process
+    // at work that has ended.
+    await Promise.race([Promise.all([this.#announced, this.#beating]), patience]);
     closed.abort();
     await this.#beats.close();
     // A process that never joined has nothing to release.
