@@ -87,7 +87,8 @@ export class LeasedClaims {
   }
 
   ofCopy(held: Lease): CopyClaim {
-    const { copy } = this.#options.steps;
+    const { steps, held: leases } = this.#options;
+    const { copy } = steps;
     const { token, revoked } = held;
     const send = this.#underLease(held);
     return {
@@ -100,6 +101,8 @@ export class LeasedClaims {
           parts += 1;
         }
         await send(async () => copy.end(token, { parts, of }));
+        // Where the store forgets that, another copies it again, once the lease is over.
+        leases.end(held);
       },
     };
   }
