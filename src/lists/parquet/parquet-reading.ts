@@ -42,8 +42,8 @@ export async function openParquet(
       digest = await file.digest();
     };
     return {
-      copyGroups(verified) {
-        loaded = [...wanted, ...verified];
+      copyGroups() {
+        loaded = [...wanted, ...(opening.needed?.(header) ?? [])];
       },
       header,
       columns,

@@ -290,7 +290,7 @@ export function parquetWriting(): FormatWriting {
       const report = reportTextColumns({ ...opening, output: 'Parquet' }, isKept);
       const isCopied = isParquetReading(reading);
       const copies = isCopied ? await columnCopies(reading.columns, packages) : undefined;
-      if (isCopied && opening.isOnlyReader === true) reading.copyGroups(opening.verified);
+      if (isCopied && opening.isOnlyReader === true) reading.copyGroups();
       const notes = isCopied && copies ? lastingNotes(reading.notes, copies, opening.added) : [];
       return new ParquetRowsWriter({ output, opening, packages, tally, copies, notes, report });
     },

@@ -113,8 +113,8 @@ export interface ParquetReading extends SourceReading<ParquetChunk> {
   readonly columns: readonly ParquetColumn[];
   /** What its writer notes of the whole file. */
   readonly notes: readonly KeyValue[];
-  /** From now on loads only the wanted columns, these, and the bytes of all: for an only reader, before the first row. */
-  copyGroups(columns: readonly number[]): void;
+  /** From now on loads only the wanted and needed columns, and the bytes of all: for an only reader, before the first row. */
+  copyGroups(): void;
 }
 
 export function isParquetReading(reading: SourceReading): reading is ParquetReading {

@@ -42,11 +42,11 @@ export interface OpenSourceOptions {
   /** Called with the names of a workbook's sheets, before a sheet is read. */
   onSheets?(names: readonly string[]): void;
   /**
-   * Chooses the columns whose cells will be read, once the header is known: positions in it. A reader need
-   * not locate any other cell.
+   * Chooses the columns whose cells will be read in each row, once the header is known: positions in it. A
+   * reader need not locate any other cell before it is asked for.
    */
   wanted(header: readonly string[]): readonly number[];
-  /** Those of them that every header of a list needs. @default all wanted ones */
+  /** Columns that every header of a list must have: their cells may be read in any row. @default the wanted ones */
   needed?(header: readonly string[]): readonly number[];
 }
 

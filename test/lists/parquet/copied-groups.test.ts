@@ -1,7 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import { fileSink, fileSource, type Source } from '../../../src/index.js';
+import {
+  type ColumnChoice,
+  fileSink,
+  fileSource,
+  type Source,
+  type Summary,
+} from '../../../src/index.js';
 import { limitedSource } from '../../../src/lists/rows/sources/derived-sources.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
@@ -49,10 +55,13 @@ async function compare(rows: string): Promise<unknown> {
   return { differences, groups };
 }
 
-async function verifyInto(source: Source): Promise<void> {
+async function verifyInto(
+  source: Source,
+  options: ColumnChoice = { email: ['email'] },
+): Promise<Summary> {
   const { run } = await startVerifying();
   const columns = ['verification', 'valid'] as const;
-  await run({ source, sink: fileSink(at('out.parquet')), email: ['email'], columns });
+  return run({ source, sink: fileSink(at('out.parquet')), columns, ...options });
 }
 
 describe('row groups from Parquet to Parquet', () => {
@@ -119,6 +128,32 @@ describe('row groups from Parquet to Parquet', () => {
       ],
     });
   });
+});
+
+describe('numbers that do not fit their country, from Parquet to Parquet', () => {
+  it.each([
+    { countries: { countryColumn: 'country' }, unfit: 2, notUnderstood: 1 },
+    { countries: { countryFrom: 'calling' }, unfit: 6 },
+    { countries: { countryColumn: 'country', countryFrom: 'calling' }, unfit: 2, notUnderstood: 1 },
+  ])(
+    'are examined with the countries of their rows: $countries',
+    async ({ countries, ...seen }) => {
+      await askDuckdb(
+        ':memory:',
+        `copy (select '415555' as phone, '+33 1 42 68 53 00' as calling,
+               case i when 0 then 'Atlantis' when 1 then null when 2 then 'FR' else 'DE' end as country
+             from range(6) t(i))
+         to '${at('in.parquet')}' (format parquet)`,
+      );
+      const source = fileSource(at('in.parquet'));
+      const summary = await verifyInto(source, { phone: ['phone'], ...countries });
+      expect({
+        rows: summary.rows,
+        unfit: summary.columns[0]?.unfit?.cells,
+        notUnderstood: summary.countries?.not_understood,
+      }).toEqual({ rows: 6, notUnderstood: undefined, ...seen });
+    },
+  );
 });
 
 describe('what a Parquet file notes of itself', () => {

@@ -44,13 +44,14 @@ interface WriteOutputOptions extends SinkOptions {
 export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
   const readsCells = plan.hasPerCellValues || sink.readsAddresses === true;
-  // Values of the cell itself are read from it again.
-  const needed = readsCells ? wantedPositions(plan.layout) : [];
+  const needed = wantedPositions(plan.layout);
   const reading = await source.open({
     signal,
     wanted(header) {
       const optOuts = optOutColumns(header, plan.layout).flat();
-      return [...new Set([...needed, ...optOuts.map(({ position }) => position)])];
+      // Values of the cell itself are read from it again.
+      const cells = readsCells ? needed : [];
+      return [...new Set([...cells, ...optOuts.map(({ position }) => position)])];
     },
     needed: () => needed,
   });
