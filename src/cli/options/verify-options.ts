@@ -136,7 +136,8 @@ export const verifyOptions = [
         rules: [
           needs(
             ['input is a database'],
-            (name) => `--${name} is for databases, and no input is one`,
+            (name) =>
+              `--${name} is for databases, and no input is one: name it by its URL, or as duckdb:<file> or sqlite:<file>`,
           ),
         ],
         help: 'Query whose rows are the input, when the input is a database.',
