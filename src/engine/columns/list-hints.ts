@@ -14,11 +14,11 @@ import { isNamedOptOut, optOutOf } from './opt-outs.js';
 /** So many rows are enough to say what there is; who has opted out is counted in all, in columns that say so. */
 const firstRows = 1000;
 
-interface HintOptions {
+export interface HintOptions {
   /** Types of addresses for which rows that have opted out are counted. */
   readonly optOutsOf: readonly VerificationType[];
-  /** Whether an address is suppressed. @default none is */
-  readonly isSuppressed?: ((cell: string, type: VerificationType) => boolean) | undefined;
+  /** Whether the address of a verified column, by its place among them, is sent. */
+  readonly isSent: (chunk: RowChunk, row: number, column: number) => boolean;
   /** The country for which all rows are verified. @default none: rows have their own */
   readonly countryOfAll?: CountryCode | undefined;
   readonly hasPhones: boolean;
@@ -68,7 +68,7 @@ export function withListHints(
   options: HintOptions,
   onNotice: (notice: Notice) => void,
 ): SourceReading {
-  const { countryOfAll, isSuppressed } = options;
+  const { countryOfAll, isSent } = options;
   const { optOuts, foreign, unread } = talliesOf(reading.header, options);
   const ofCountries = [foreign, unread].filter((tally) => tally !== undefined);
   let seen = 0;
@@ -82,11 +82,9 @@ export function withListHints(
       if (seen >= firstRows && !optOuts.hasColumns) return;
       const cellAt = (column: number): CellText => chunk.text(row, column);
       optOuts.add(cellAt, (type) =>
-        options.verified().some((column) => {
-          const cell = column.type === type ? cellAt(column.position) : undefined;
-          const isFilled = typeof cell === 'string' && trimCell(cell) !== '';
-          return isFilled && isSuppressed?.(cell, type) !== true;
-        }),
+        options
+          .verified()
+          .some((column, place) => column.type === type && isSent(chunk, row, place)),
       );
       if (seen >= firstRows) continue;
       if (seen === 0) {

@@ -5,7 +5,7 @@ import {
   type BatchGroup,
   trimCell,
 } from '../addresses/address.js';
-import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/cell-form.js';
+import { listText, looksLike, looksLikeEmail, looksLikeOther } from '../addresses/cell-form.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import {
   hasCallingCode,
@@ -209,10 +209,13 @@ export class CellReader {
     country: RowCountry,
   ): boolean {
     if (!parts || !this.#suppressed) return false;
-    return parts.some((part) => {
-      const address = addressOf(type, part, country);
-      return 'key' in address && this.#isSuppressed(type, part, address.key, country);
-    });
+    return parts.some((part) => this.#holdsSuppressed(type, part, country));
+  }
+
+  /** The same of a cell that is not sent as it is. */
+  #holdsSuppressed(type: VerificationType, cell: string, country: RowCountry): boolean {
+    const known = typeof country === 'string' ? country : undefined;
+    return this.#suppressed?.hasIn(type, cell, known) === true;
   }
 
   addressOf(
@@ -330,8 +333,13 @@ export class CellReader {
     const address = addressOf(type, cell, country);
     const isBeside = this.#isBesideSuppressed(type, chunk.parts?.(row, position), country);
     if (typeof country !== 'string' || ('reason' in address && address.reason === 'empty')) {
-      if (isBeside) this.#setBesideSuppressed(place);
-      else this.#setReason(place, 'reason' in address ? address.reason : 'empty');
+      this.#setUnsent(place, 'reason' in address ? address.reason : 'empty', {
+        chunk,
+        row,
+        index,
+        country,
+        isBeside,
+      });
       return;
     }
     const isAlike = looksLike(type, address, country);
@@ -344,8 +352,7 @@ export class CellReader {
     const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     if ('reason' in address) {
-      if (isBeside) this.#setBesideSuppressed(place);
-      else this.#setReason(place, address.reason);
+      this.#setUnsent(place, address.reason, { chunk, row, index, country, isBeside });
       return;
     }
     const { callingCodes, countryFit } = this.#profileOf(index);
@@ -368,6 +375,35 @@ export class CellReader {
     this.#groupOf[place] = group;
     this.#lines[place] = address.line;
     this.#table.hashInto(this.hashes, place, group.number, address.key);
+  }
+
+  /** Whoever has opted out is suppressed, whatever else is wrong with the cell. */
+  #setUnsent(
+    place: number,
+    reason: NotSubmittedReason,
+    {
+      chunk,
+      row,
+      index,
+      country,
+      isBeside,
+    }: {
+      readonly chunk: RowChunk;
+      readonly row: number;
+      readonly index: number;
+      readonly country: RowCountry;
+      readonly isBeside: boolean;
+    },
+  ): void {
+    if (isBeside) {
+      this.#setBesideSuppressed(place);
+      return;
+    }
+    const { type, position } = this.#columns[index] as VerifiedColumn;
+    const cell = this.#suppressed && chunk.text(row, position);
+    const text = cell === invalidText ? listText(chunk.value?.(row, position)) : cell;
+    const isSuppressed = text !== undefined && this.#holdsSuppressed(type, text, country);
+    this.#setReason(place, isSuppressed ? 'suppressed' : reason);
   }
 
   #setBesideSuppressed(place: number): void {

@@ -34,6 +34,9 @@ const fewestDigits = 6;
 /** A hash of an address (MD5, SHA-1, SHA-256) is none: numbers that it seems to hold are nobody's. */
 const hashed = /^[a-f\d]{32,128}$/i;
 
+/** What nobody sees in a cell. */
+const invisible = /\p{Cf}/gu;
+
 const label = /^[\p{L}\p{N}_-]+$/u;
 const mostOfLabel = 63;
 const topLabel = /^(?:xn--[a-z\d-]+|\p{L}\p{L}+)$/iu;
@@ -89,9 +92,11 @@ export class Suppressed {
 
   /** Whether an email or its domain is suppressed, in whatever writing. @param key normalised */
   hasEmail(key: string): boolean {
-    if (this.#isEmail(key)) return true;
-    if (!beside.test(key)) return false;
-    return emailsIn(key).some((each) => {
+    return this.#isEmail(key) || (beside.test(key) && this.#hasEmailIn(key));
+  }
+
+  #hasEmailIn(text: string): boolean {
+    return emailsIn(text).some((each) => {
       const email = emailLine(each);
       return 'key' in email && this.#isEmail(email.key);
     });
@@ -106,7 +111,7 @@ export class Suppressed {
     if (!this.hasPhones) return false;
     if (this.#isIn('phone', key)) return true;
     if (digits === undefined) {
-      return numbersIn(key.slice(1)).some((each) => this.hasPhoneIn(each, country));
+      return numbersIn(key.slice(1)).some((each) => this.#hasOnePhone(each, country));
     }
     // Digits that are the same but for a lost plus sign.
     const written = digits.replace('+', '');
@@ -119,8 +124,24 @@ export class Suppressed {
     );
   }
 
-  /** The same for a cell. */
-  hasPhoneIn(cell: string, country: CountryCode): boolean {
+  /**
+   * Whether a cell holds a suppressed address, also one that is not sent.
+   *
+   * @param country of the row's phone numbers. @default none: by their calling codes
+   */
+  hasIn(type: VerificationType, cell: string, country: CountryCode = anyCountry): boolean {
+    if (type === 'phone') return this.hasPhones && this.#hasPhoneIn(cell, country);
+    const email = emailLine(cell);
+    if ('key' in email) return this.hasEmail(email.key);
+    return this.#hasEmailIn(cell.replaceAll(invisible, ''));
+  }
+
+  #hasPhoneIn(cell: string, country: CountryCode): boolean {
+    const isSent = 'key' in phoneLine(cell, country);
+    return (isSent ? [cell] : numbersIn(cell)).some((each) => this.#hasOnePhone(each, country));
+  }
+
+  #hasOnePhone(cell: string, country: CountryCode): boolean {
     const phone = phoneLine(cell, country);
     if ('reason' in phone) return false;
     return this.hasPhone(phone.key, phoneDigits(barePhone(trimCell(cell)))?.digits, country);

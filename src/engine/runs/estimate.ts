@@ -68,7 +68,11 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const unfinished = await UnfinishedComparison.find(stateDir, compared);
   const found: FoundHeader[] = [];
   const onHeaderFound = (header: FoundHeader): number => found.push(header);
-  const { reading, layout } = await openList(source, { ...asked, suppressed, onHeaderFound });
+  const { reading, layout } = await openList(source, {
+    ...asked,
+    onHeaderFound,
+    isSent: (...cell) => list.plan.planner.cells.lineOf(...cell) !== undefined,
+  });
   await unfinished?.begin(layout);
   const launched = unfinished?.launches ?? new Set<string>();
   const elsewhere = options.history && new LaunchedElsewhere(options.history, launched, 'all');

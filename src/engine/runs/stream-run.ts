@@ -85,7 +85,10 @@ type ResolvedStreamRun = StreamRunSettings & {
 async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
   const onNotice: OnNotice = (given) => options.onProgress?.(noticed(given));
-  const { reading, layout } = await openList(askedSource(options.source, options), options);
+  const { reading, layout } = await openList(askedSource(options.source, options), {
+    ...options,
+    isSent: (...cell) => plan.plan.planner.cells.lineOf(...cell) !== undefined,
+  });
   const plan = new StreamPlan(options, { layout, suppressed: options.suppressed });
   const tally = new OutcomeTally(plan.plan, reading.header);
   const log = new BatchLog();

@@ -134,6 +134,7 @@ describe('rows that have opted out', () => {
       isOfQuery: false,
       hasPhones: false,
       verified: () => [],
+      isSent: () => true,
     } as const;
     const reading = withListHints({ header, chunks: chunks() }, options, () => undefined);
     for await (const same of reading.chunks) expect(same).toBe(chunk);
@@ -150,6 +151,11 @@ describe('rows that have opted out', () => {
     ];
     expect(await noticed(rows, lists('good1@sluice.test'))).toMatchObject([{ rows: 2, sent: 1 }]);
     expect(await noticed(rows, lists('good1@sluice.test', 'b.test'))).toEqual([]);
+  });
+
+  it('are none whose cells are not sent for another reason', async () => {
+    const rows = [{ phone: '(202) 555-0143 / (202) 555-0144', DoNotCall: 'true' }];
+    expect(await noticed(rows, [], ['phone'])).toEqual([]);
   });
 });
 

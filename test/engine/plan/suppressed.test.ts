@@ -26,7 +26,7 @@ describe('a suppressed number without a calling code', () => {
     for (const ofRun of [undefined, 'US', 'FR'] as const) {
       const suppressed = new Suppressed(ofRun);
       expect(suppressed.add(entry)).toBe('without_country');
-      expect(suppressed.hasPhoneIn(cell, country)).toBe(expected);
+      expect(suppressed.hasIn('phone', cell, country)).toBe(expected);
     }
   });
 
@@ -40,7 +40,7 @@ describe('a suppressed number without a calling code', () => {
   ])('is one of the country beside it: %s in a row of %s: %s', (cell, country, expected) => {
     const suppressed = new Suppressed('DE');
     expect(suppressed.add('0664 1043612', 'AT')).toBe('phone');
-    expect(suppressed.hasPhoneIn(cell, country)).toBe(expected);
+    expect(suppressed.hasIn('phone', cell, country)).toBe(expected);
   });
 });
 
@@ -58,5 +58,5 @@ it.each<[entry: string, cell: string, country: CountryCode, isSuppressed: boolea
 ])('%s on a list, %s in a row of %s: %s', (entry, cell, country, expected) => {
   const suppressed = new Suppressed(undefined);
   suppressed.add(entry);
-  expect(suppressed.hasPhoneIn(cell, country)).toBe(expected);
+  expect(suppressed.hasIn('phone', cell, country)).toBe(expected);
 });

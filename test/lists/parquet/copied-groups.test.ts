@@ -1,14 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import {
-  type ColumnChoice,
-  fileSink,
-  fileSource,
-  type Source,
-  type Summary,
-} from '../../../src/index.js';
+import { fileSink, fileSource, type Source, type Summary } from '../../../src/index.js';
 import { limitedSource } from '../../../src/lists/rows/sources/derived-sources.js';
+import type { Given } from '../../platform/given.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { startVerifying } from '../sql/harness/verify-rows.js';
@@ -55,9 +50,16 @@ async function compare(rows: string): Promise<unknown> {
   return { differences, groups };
 }
 
+interface CountryColumns {
+  readonly countryColumn?: string | undefined;
+  readonly countryFrom?: string | undefined;
+}
+
 async function verifyInto(
   source: Source,
-  options: ColumnChoice = { email: ['email'] },
+  options:
+    | { readonly email: readonly string[] }
+    | ({ readonly phone: readonly string[] } & Given<CountryColumns>) = { email: ['email'] },
 ): Promise<Summary> {
   const { run } = await startVerifying();
   const columns = ['verification', 'valid'] as const;

@@ -1,6 +1,4 @@
 import type { Batch } from '../../batches/batch.js';
-import { emailLine } from '../../addresses/email.js';
-import { anyCountry } from '../../addresses/phone/phone-country.js';
 import type { RowValidator, Sink, AddedColumn, OutputCell } from '../../../lists/rows/sink.js';
 import {
   closeReading,
@@ -13,10 +11,9 @@ import {
   type ColumnOptions,
   layOutColumns,
 } from '../../columns/column-layout.js';
-import { hintPositions, withListHints } from '../../columns/list-hints.js';
+import { type HintOptions, hintPositions, withListHints } from '../../columns/list-hints.js';
 import { InputError } from '../../../platform/errors/errors.js';
 import { readCountry } from '../../plan/plan.js';
-import type { Suppressed } from '../../plan/suppressed.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import { type RunProgress, noticed } from '../reporting/run-progress.js';
 import { notice } from '../../../platform/text/notices.js';
@@ -37,12 +34,13 @@ export async function openList(
     signal,
     onProgress,
     onHeaderFound,
-    suppressed,
+    isSent,
     ...options
   }: ColumnOptions & {
     readonly country?: string | undefined;
     readonly emailCountry?: string | undefined;
-    readonly suppressed: Suppressed | undefined;
+    /** Whether a cell's address is sent: asked while rows are read. */
+    readonly isSent: HintOptions['isSent'];
     readonly signal?: AbortSignal | undefined;
     readonly onProgress?: ((progress: RunProgress) => void) | undefined;
     readonly onHeaderFound?: (found: FoundHeader) => void;
@@ -51,16 +49,9 @@ export async function openList(
   let layout: ColumnLayout | undefined;
   const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
   const hasPhones = (options.phone ?? []).length > 0;
-  const isSuppressed = (cell: string, type: VerificationType): boolean => {
-    if (type === 'phone') {
-      return suppressed?.hasPhoneIn(cell, readCountry(options.country) ?? anyCountry) === true;
-    }
-    const email = emailLine(cell);
-    return 'key' in email && suppressed?.hasEmail(email.key) === true;
-  };
   const hints = {
     optOutsOf: verificationTypes.filter((type) => (options[type] ?? []).length > 0),
-    isSuppressed: suppressed && isSuppressed,
+    isSent,
     countryOfAll:
       hasOwnCountries || (!hasPhones && options.emailCountry !== undefined)
         ? undefined

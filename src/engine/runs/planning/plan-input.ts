@@ -73,6 +73,7 @@ async function readAll(options: Reading): Promise<PlannedInput> {
     ...options,
     onProgress,
     onHeaderFound: (header) => found.push(header),
+    isSent: (...cell) => plan.planner.cells.lineOf(...cell) !== undefined,
   });
   const storage = new DiskStorage(files, scratch.batchesPath);
   // The files identify what was launched until the source is known to be the same.

@@ -95,6 +95,40 @@ describe('--suppress', () => {
     expect(await paid()).toEqual(['x.good1@sluice.test']);
   });
 
+  it('keeps no row whose address is on a list, whatever else keeps its cell from being sent', async () => {
+    await writeFile(join(folder, 'u.txt'), 'good1@sluice.test\n+12025550143\n');
+    const input = [
+      'email,other,mobile,country',
+      'good2@sluice.test,,+1 202 555 0143,ZZ',
+      'good2@sluice.test,,(1-202) 555-0143,',
+      'good2@sluice.test,,(202) 555-0143 / (202) 555-0144,US',
+      'good2@sluice.test,,"(202) 555-0144, (202) 555-0143",US',
+      'good2@sluice.test,good1@sluice.test,,ZZ',
+      'good2@sluice.test,"x <good1@sluice.test>, foo",,US',
+      'good2@sluice.test,"""good1@sluice.test""",,US',
+      'good2@sluice.test,go\u200bod1@sluice.test,,US',
+      'good2@sluice.test,good3@sluice.test,+1 202 555 0144,ZZ',
+      'good2@sluice.test,"good3@sluice.test, x","(202) 555-0145, (202) 555-0144",US',
+      'good2@sluice.test,x@192.168.0.1,(202) 555 0145 / 202,US',
+      '',
+    ].join('\n');
+    const args = '--email other --phone mobile --email-country US --suppress u.txt';
+    const ended = await verify(`${args} --keep email=valid --rejects no.csv`, input);
+    expect(ended.code, ended.stderr).toBe(0);
+    const reasonsOf = async (name: string): Promise<readonly string[]> =>
+      (await rows(name)).map((row) => `${row['other_reason']} ${row['mobile_reason']}`);
+    expect(await reasonsOf('out.csv')).toEqual([
+      ' country_unsupported',
+      'contains_comma contains_comma',
+      'domain_invalid several_numbers',
+    ]);
+    expect(await reasonsOf('no.csv')).toEqual([
+      ...['ZZ', '', 'several', 'comma'].map(() => 'empty suppressed'),
+      ...['ZZ', 'named', 'quoted', 'invisible'].map(() => 'suppressed empty'),
+    ]);
+    expect(await paid()).toEqual(['good2@sluice.test', 'good3@sluice.test']);
+  });
+
   it('keeps no other address of a split cell, nor pays for it', async () => {
     await writeFile(join(folder, 'u.txt'), 'good1@sluice.test\n+12025550143\n');
     const input = [
