@@ -90,7 +90,7 @@ export function totalOf(
 }
 
 export async function estimateJob(
-  { shared, target, input: { options }, reporter, findPaid, findElsewhere }: Job,
+  { shared, target, input: { options }, reporter, findPaid, findElsewhere, rowsBefore }: Job,
   { stateDir, store }: RunPlace,
   reports: RunReports,
   { isOffline = false, namesCodes = true, namesLists = true }: EstimateForm = {},
@@ -107,7 +107,8 @@ export async function estimateJob(
     const emails: Message[] = [];
     const unaffordable = new Set<string>();
     let isReplaced = false;
-    const { fresh, onChange, moved, retryFailed, partial } = givenOptionsOfKeptRuns(options);
+    const { fresh, onChange, moved, retryFailed, partial, minRows, maxShrink } =
+      givenOptionsOfKeptRuns(options);
     // Cells are previewed only to the person at the terminal; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
     const estimate = await estimateRun({
@@ -137,6 +138,8 @@ export async function estimateJob(
       ...(connection && { client: connection.client }),
       ...(target.kind === 'service' && { serviceName: target.baseUrl }),
       ...omitUndefined({ stateDir, store, fresh, onChange, moved, retryFailed, partial }),
+      ...omitUndefined({ minRows, maxShrink }),
+      rowsBefore,
     });
     const unfinished = await unfinishedRun(estimate, stateDir);
     const addresses = totalOf({ estimate }, 'credits');

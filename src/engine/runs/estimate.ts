@@ -15,6 +15,7 @@ import { budgetNotices, type LeftToSend, nothingLeft, readCredits } from './cred
 import { EstimatedList } from './estimated-list.js';
 import { askedOptions, type Estimate } from '../summary/summary.js';
 import { openList, planEntryOf, startValidating } from './planning/open-list.js';
+import { whyTooFew } from './planning/plan-input.js';
 import { lookAtShared } from './reporting/read-status.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
@@ -101,11 +102,15 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const entryOf = (batches: readonly Batch[]): PlanEntry =>
     planEntryOf(list.rows, { reading, found }, batches);
   const stood = await unfinished?.end(entryOf, list);
+  // What an unfinished run has sent of the same list is finished whatever its size.
+  const isNew = stood === undefined || stood.run.action === 'carry';
+  const tooFew = isNew ? await whyTooFew(compared, list.rows) : undefined;
   // Another run takes its place, which plans the list again.
   const isReplaced = paidSince > 0;
   const planned = isReplaced ? { ...shared?.left, batches: list.batches } : shared?.left;
   const left = stood?.left ?? { ...nothingLeft, batches: list.batches, ...planned };
   for (const each of [
+    ...(tooFew === undefined ? [] : [notice('list_suspect', { rows: list.rows, why: tooFew })]),
     ...(stood ? [] : (elsewhere?.notices() ?? [])),
     ...paidSinceNotices(stood?.paidSince ?? paidSince),
     ...(isReplaced ? [notice('run_replaced', { run: options.store?.name ?? '' })] : []),

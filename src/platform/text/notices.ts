@@ -28,6 +28,15 @@ export type OnNotice = (notice: Notice | string) => void;
 export const notices = {
   ...inputNotices,
 
+  list_suspect: define({
+    when: '`--dry-run`: the list has too few rows for `--min-rows` or `--max-shrink`. `why`: which of them, and what it is compared with.',
+    isWarning: true,
+    example: { rows: 3, why: '--min-rows is 10' },
+    variants: [{ rows: 1 }],
+    sentence: ({ rows, why }) =>
+      `the list has ${counted(rows, 'row')}, and ${why}: the run would send nothing and end with exit code 8`,
+  }),
+
   // Credits
   emails_of_countries: define({
     when: 'Emails are in rows of several countries: each is paid for once in each of them. Of over 16,384 emails an even sample is counted. `country`: the one of most emails.',

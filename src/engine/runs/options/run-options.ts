@@ -296,14 +296,7 @@ export type EstimateOptions<From extends SourceInput = SourceInput> = EstimateSe
   TargetChoice;
 
 /** Options that an estimate ignores. */
-export const onlyOfRuns = [
-  'openHistory',
-  'lastAct',
-  'detach',
-  'minRows',
-  'maxShrink',
-  'rowsBefore',
-] as const;
+export const onlyOfRuns = ['openHistory', 'lastAct', 'detach'] as const;
 
 export type EstimateSettings<From extends SourceInput = SourceInput> = SourceColumns<From> &
   Omit<RunSettings, keyof SourceColumns | 'client' | 'sink' | (typeof onlyOfRuns)[number]> & {

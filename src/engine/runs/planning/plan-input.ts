@@ -187,7 +187,8 @@ export async function readSized(options: PlanInputOptions): Promise<PlannedInput
   }
 }
 
-async function whyTooFew(
+/** @returns `undefined` where it has enough, or is a trial */
+export async function whyTooFew(
   { source, limit, minRows = 0, maxShrink, rowsBefore, history }: ComparedRun,
   rows: number,
 ): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { chargesOf } from '../../harness/charges.js';
 import { inFolder } from '../../harness/connect-to.js';
 import { type EndedHere, runInProcess } from '../../harness/run-in-process.js';
 import { runSentences } from '../../../../src/report/sentences/run-sentences.js';
-import { eventsOf } from '../../harness/logged-events.js';
+import { codedOf, eventsOf } from '../../harness/logged-events.js';
 
 let folder: string;
 let service: Service;
@@ -102,6 +102,20 @@ describe('a list with fewer rows than it should have', () => {
     const workbook = runInProcess(['verify', 'list.xlsx', ...args], inFolder(folder, service));
     await expectSuspect(await workbook, /list\.xlsx.*--min-rows.*\b5\b/);
     expect(await chargesOf(service)).toHaveLength(10);
+  });
+
+  it.each([
+    ['--min-rows', '5'],
+    ['--max-shrink', '50'],
+  ])('is named by a dry run: %s %s', async (...option) => {
+    expect((await night(10, '--history', 'h')).code).toBe(0);
+    const dry = await night(2, ...option, '--dry-run');
+    expect(dry.code).toBe(0);
+    expect(codedOf(dry, 'list_suspect')).toMatchObject([{ rows: 2 }]);
+    const byHistory = await night(2, ...option, '--history', 'h', '--dry-run');
+    expect(codedOf(byHistory, 'list_suspect')).toHaveLength(1);
+    expect(codedOf(await night(9, ...option, '--dry-run'), 'list_suspect')).toEqual([]);
+    expect((await night(2, ...option)).code).toBe(8);
   });
 
   it('is compared with the last night that had rows, not with an empty one', async () => {
