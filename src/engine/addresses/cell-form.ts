@@ -160,16 +160,24 @@ const between = {
 export function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
   if (typeof cell !== 'string') return undefined;
   const trimmed = trimCell(cell);
-  const listed = listItems(trimmed) ?? bareParts(type, trimmed);
-  if (!listed && !between[type].test(trimmed)) return undefined;
+  const items = listItems(trimmed);
+  // The items of a list may have names and several addresses, as other cells have.
+  const parts = items
+    ? items.flatMap((item) => partsOf(type, item) ?? [item])
+    : partsOf(type, trimmed);
+  if (!parts) return undefined;
   // An empty line in a cell has no position.
-  const parts = listed ?? trimmed.split(between[type]).map(trimCell);
   const [first = '', ...more] = parts.filter((part) => part !== '');
   const isEach = [first, ...more].every((part) => holdsOneAddress(type, part));
   if (!isEach || (type === 'phone' && more.some((part) => isAbbreviated(part, first)))) {
     return undefined;
   }
   return more.length > 0 || first !== trimmed ? [first, ...more] : undefined;
+}
+
+function partsOf(type: VerificationType, text: string): readonly string[] | undefined {
+  const bare = bareParts(type, text);
+  return bare || !between[type].test(text) ? bare : text.split(between[type]).map(trimCell);
 }
 
 const separators = /[;,|\r\n]|:::|\s\/\s/;
@@ -202,9 +210,13 @@ export function isListText(text: string): boolean {
   return ends === '[]' || ends === '{}';
 }
 
-/** The items of a list in a text: of JSON, of Python, of an array of PostgreSQL. No address has a comma. */
+/** The items of a list in a text: of JSON, of Python, of an array of PostgreSQL. Only JSON tells a comma in an item. */
 function listItems(text: string): readonly string[] | undefined {
   if (!isListText(text)) return undefined;
+  const items = parseJson(text);
+  if (Array.isArray(items) && items.every((item) => typeof item === 'string')) {
+    return items.map(trimCell);
+  }
   return text
     .slice(1, -1)
     .split(',')

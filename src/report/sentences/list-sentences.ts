@@ -230,7 +230,9 @@ export function hasEncoding(input: string): boolean {
 export function noTextSentence(cells: number, input: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
   if (!hasEncoding(input)) {
-    const inUtf8 = /\.(?:jsonl|ndjson)\b/i.test(input) ? ', and write the file in UTF-8' : '';
+    const inUtf8 = /\.(?:jsonl|ndjson)\b/i.test(input)
+      ? '; if it is text, write the file in UTF-8'
+      : '';
     return `${are} not text: put one address into each, no object or list${inUtf8}`;
   }
   return `${are} ${noTextWords()}, which many programs on Windows write`;

@@ -48,9 +48,9 @@ export const notSubmittedWords = {
     meaning: 'a line end, a null byte or the like is in it',
   },
   invalid_encoding: {
-    words: 'no UTF-8 text',
+    words: 'no text',
     get meaning() {
-      return `its bytes are not text: name their ${optionName('encoding')}; in code, it is a Date, an object or an array`;
+      return `a list, an object or a date: put one address into each cell; or bytes of another encoding: name its ${optionName('encoding')}`;
     },
   },
   too_long: { words: 'too long', meaning: 'over 254 characters for emails, 64 for phones' },

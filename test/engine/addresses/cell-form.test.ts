@@ -155,6 +155,11 @@ it.each([
   ["['a@x.example','b@x.example']", ['a@x.example', 'b@x.example']],
   ['{a@x.example,"b@x.example"}', ['a@x.example', 'b@x.example']],
   ['["a@x.example"]', ['a@x.example']],
+  [
+    '["Meyer, Ada <a@x.example>", " b@x.example ", "c@x.example; d@x.example"]',
+    ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example'],
+  ],
+  ['["a@x.example", "none"]', undefined],
   ['["a@x.example", null]', undefined],
   ['[["a@x.example"]]', undefined],
   ['[]', undefined],
