@@ -31,7 +31,7 @@ export const notices = {
   list_suspect: define({
     when: '`--dry-run`: the list has too few rows for `--min-rows` or `--max-shrink`. `why`: which of them, and what it is compared with.',
     isWarning: true,
-    example: { rows: 3, why: '--min-rows is 10' },
+    example: { rows: 3, why: 'it has to have 10' },
     variants: [{ rows: 1 }],
     sentence: ({ rows, why }) =>
       `the list has ${counted(rows, 'row')}, and ${why}: the run would send nothing and end with exit code 8`,
