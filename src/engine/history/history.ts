@@ -30,6 +30,7 @@ import {
   historyShape,
   type HistoryOptions,
   isAhead,
+  isFresh,
   isTooOld,
   type KnownAge,
   oldestOf,
@@ -46,6 +47,8 @@ import { costOf, launchedFrames, overFrame, uploadsFrame } from './launched-batc
 import { noteBeforeStream } from './planned-elsewhere.js';
 import { endedFrame, plannedFrames, type PlannedRun } from './planned-runs.js';
 import type { Source } from '../../lists/rows/source.js';
+import { InTurn } from '../../platform/waiting/promises.js';
+import { counted } from '../../platform/text/shown-numbers.js';
 import { listOf, runFrame, oddShares, finishedRunOf } from './finished-runs.js';
 
 /**
@@ -74,6 +77,10 @@ export class History implements ResultHistory {
   readonly #files: FileSystem;
   /** Whether its key was there, and nothing of it. */
   readonly #isLost: boolean;
+  readonly #noting = new InTurn();
+  /** Calls that have launched: beside a single one no other can have paid for its addresses. */
+  readonly #launchers = new WeakSet<object>();
+  #launcherCount = 0;
   #isClosed = false;
 
   private constructor(
@@ -205,14 +212,49 @@ export class History implements ResultHistory {
     },
     owner: object,
   ): Promise<void> {
-    this.#contents.launched.assignTo(batchUuid, owner);
+    const { launched } = this.#contents;
     // A launch may have to be repeated.
-    if (this.#contents.launched.has(batchUuid)) return;
-    const noted = await hashesIn(hashes);
-    const launchedAtMs = this.#clock.wallNow();
-    for (const frame of launchedFrames({ batchUuid, group, run, launchedAtMs }, noted)) {
-      await this.#contents.append(frame);
+    if (launched.has(batchUuid)) {
+      launched.assignTo(batchUuid, owner);
+      return;
     }
+    const noted = await hashesIn(hashes);
+    // Two calls may be about to launch the same address.
+    await this.#noting.next(async () => {
+      this.#refusePaid(noted, owner);
+      launched.assignTo(batchUuid, owner);
+      const launchedAtMs = this.#clock.wallNow();
+      for (const frame of launchedFrames({ batchUuid, group, run, launchedAtMs }, noted)) {
+        await this.#contents.append(frame);
+      }
+    });
+  }
+
+  /** Refuses a launch of what another call of this process has launched since this one read its rows. */
+  #refusePaid(hashes: readonly HashWords[], owner: object): void {
+    if (!this.#launchers.has(owner)) {
+      this.#launchers.add(owner);
+      this.#launcherCount += 1;
+    }
+    if (this.#launcherCount === 1) return;
+    const awaited = new AddressTable({ seed: this.seed });
+    for (const hash of this.#contents.launched.awaitedByOthers(owner)) awaited.addHashed(hash);
+    const isPaid = (hash: HashWords): boolean =>
+      awaited.findHashed(hash) !== -1 || this.#isFresh(hash);
+    const paid = hashes.filter(isPaid).length;
+    if (paid === 0) return;
+    throw new StateError(
+      `${counted(paid, 'address')} of a batch of ${counted(hashes.length, 'address')} ${paid === 1 ? 'was' : 'were'} launched by another call with this history meanwhile, and would be paid for twice: the batch is not launched. Call again when that call has ended`,
+      { code: 'state_locked', option: 'history' },
+    );
+  }
+
+  #isFresh(hash: HashWords): boolean {
+    const { entries } = this.#contents;
+    const place = entries.find(hash);
+    if (place === -1) return false;
+    const { atMs } = entries.origin(entries.originAt(place));
+    return isFresh(entries.outcome(entries.outcomeAt(place)), atMs, this.#age);
   }
 
   async noteUploads(runId: string, owner: object): Promise<void> {

@@ -122,6 +122,15 @@ export class LaunchedBatches {
     return wanted.filter(({ batchUuid }) => taken.has(batchUuid));
   }
 
+  /** The addresses of batches that another object awaits. */
+  *awaitedByOthers(owner: object): Generator<HashWords> {
+    for (const [batchUuid, { entries }] of this.#batches) {
+      const other = this.#owners.get(batchUuid);
+      if (other !== owner && other !== undefined && !this.#gone.has(other))
+        yield* hashesOf(entries);
+    }
+  }
+
   /** The same for streams, by id. */
   takeOverUploads(owner: object): readonly string[] {
     return this.#takeOver(this.#uploads, owner);

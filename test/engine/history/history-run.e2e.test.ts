@@ -5,7 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { History } from '../../../src/engine/history/history.js';
+import { run } from '../../../src/engine/runs/run.js';
 import { verify } from '../../../src/engine/streams/verify.js';
+import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { systemError, watchedFiles } from '../runs/watched-files.js';
 import { daysLater, goodNames, Nights } from './nightly.js';
 
@@ -107,6 +109,69 @@ describe('a second night', () => {
     ]);
     await nights.night(goodNames(6));
     expect(await nights.charges()).toHaveLength(6);
+  });
+});
+
+describe('calls at the same time with one history', () => {
+  const listed = goodNames(20);
+  const rows = listed.map((email) => ({ email }));
+  const all = async (stream: AsyncIterable<unknown>): Promise<number> => {
+    let count = 0;
+    for await (const row of stream) if (row !== undefined) count += 1;
+    return count;
+  };
+
+  it.each(['run', 'verifyRows'] as const)('launch no address twice: %s()', async (name) => {
+    const nights = await Nights.begin({ verifyDelayMs: 100 });
+    const history = await nights.open();
+    const { client } = nights;
+    const options = {
+      client,
+      history,
+      email: ['email'],
+      country: 'US',
+      pollIntervalMs: 5,
+    } as const;
+    const call = async (number: number): Promise<number> => {
+      if (name === 'verifyRows') return all(verifyRows(rows, options));
+      const sink = join(nights.folder, `${number}.csv`);
+      return (await run({ ...options, source: rows, sink })).rows;
+    };
+    const ends = await Promise.allSettled([call(1), call(2), call(3)]);
+    const refused = ends.flatMap((end) =>
+      end.status === 'rejected' ? [end.reason as unknown] : [],
+    );
+    expect(refused).toEqual(refused.map(() => expect.objectContaining({ code: 'state_locked' })));
+    expect(refused.length).toBeLessThan(3);
+    expect((await nights.charges()).toSorted()).toEqual(listed.toSorted());
+    expect(await Promise.all([call(1), call(2), call(3)])).toEqual([20, 20, 20]);
+    expect(await nights.charges()).toHaveLength(20);
+    await history.close();
+  });
+
+  it('launch nothing that another has verified since their rows were read', async () => {
+    const nights = await Nights.begin();
+    const history = await nights.open();
+    const { client } = nights;
+    const options = {
+      client,
+      history,
+      email: ['email'],
+      country: 'US',
+      pollIntervalMs: 5,
+    } as const;
+    const slowly = async function* () {
+      yield* rows;
+      expect(await all(verifyRows(rows, options))).toBe(20);
+    };
+    await expect(all(verifyRows(slowly(), options))).rejects.toMatchObject({
+      code: 'state_locked',
+      retryable: true,
+    });
+    expect(await nights.charges()).toHaveLength(20);
+    expect(await all(verifyRows(slowly(), options))).toBe(20);
+    expect(await nights.charges()).toHaveLength(20);
+    await history.close();
   });
 });
 
