@@ -18,7 +18,7 @@ import { openList, planEntryOf, startValidating } from './planning/open-list.js'
 import { whyTooFew } from './planning/plan-input.js';
 import { lookAtShared } from './reporting/read-status.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
-import { CalledBack } from '../../platform/waiting/promises.js';
+import { CalledBack, orAborted } from '../../platform/waiting/promises.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
@@ -121,7 +121,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   ]) {
     onNotice(each);
   }
-  await calledBack.settled();
+  await orAborted(calledBack.settled(), signal);
   const balance = client && (await shownBalance(client, signal, onNotice));
   return {
     dry_run: true,

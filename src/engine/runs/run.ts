@@ -27,7 +27,7 @@ import { RunReplacedError } from '../stores/shared/store-protocol.js';
 import { notice } from '../../platform/text/notices.js';
 import type { Summary } from '../summary/summary.js';
 import { systemClock } from '../../platform/waiting/clock.js';
-import { CalledBack } from '../../platform/waiting/promises.js';
+import { CalledBack, callOrAborted } from '../../platform/waiting/promises.js';
 
 /**
  * Verifies all rows of a source and writes them, enriched, to a sink. Durable: after a kill at any moment the
@@ -67,10 +67,11 @@ export async function run<From extends SourceInput, Given = unknown>(
     signal: AbortSignal.any(signals),
     onProgress: store ? rows.note : onProgress,
     // Before the run is over: if a callback failed, the same call reports the summary again and pays nothing.
-    onSummary: async (summary) => {
-      await options.onSummary?.(summary);
-      await calledBack.settled();
-    },
+    onSummary: async (summary) =>
+      callOrAborted(async () => {
+        await options.onSummary?.(summary);
+        await calledBack.settled();
+      }, options.signal),
   });
   await checkSink(found.sink, countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));

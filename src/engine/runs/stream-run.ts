@@ -22,7 +22,7 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import { observeRun } from '../../platform/observability.js';
 import { observedEnd, observedProgress, noticed } from './reporting/run-progress.js';
-import { CalledBack } from '../../platform/waiting/promises.js';
+import { CalledBack, orAborted } from '../../platform/waiting/promises.js';
 import { BatchLog } from '../batches/batch-log.js';
 import { OutcomeTally } from '../summary/outcome-tally.js';
 import { openList } from './planning/open-list.js';
@@ -66,7 +66,7 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
       const release = await holdSinks([ends.sink]);
       try {
         const summary = await streamToEnd({ ...options, ...ends, signal, onProgress, suppressed });
-        await calledBack.settled();
+        await orAborted(calledBack.settled(), signal);
         return summary;
       } finally {
         await release();

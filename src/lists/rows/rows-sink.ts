@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
+import { callOrAborted } from '../../platform/waiting/promises.js';
 import { plainCell } from './values/kinds.js';
 import type { Row } from './chunks/object-chunk.js';
 import type { JoinedRows, OpenSinkOptions, Sink } from './sink.js';
@@ -57,7 +58,8 @@ export function rowsSink<Output extends object = Row>(
       const table = new TableRows(header.length);
       return {
         async write(rows) {
-          await write(objectsOf(rows, opening, table) as object[] as Output[]);
+          const objects = objectsOf(rows, opening, table) as object[] as Output[];
+          await callOrAborted(() => write(objects), opening.signal);
         },
         async finish() {
           // The function has received all rows.

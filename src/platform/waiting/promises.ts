@@ -106,6 +106,15 @@ export async function orAborted<Value>(work: Promise<Value>, signal?: AbortSigna
   });
 }
 
+/** Calls what a caller has given, and waits for it in the same way. */
+export async function callOrAborted<Value>(
+  call: () => Value | Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  signal?.throwIfAborted();
+  return orAborted((async () => call())(), signal);
+}
+
 /** Lets others wait for a notification; one that came before counts. */
 export class Notifier {
   readonly #waiting = new Set<() => void>();

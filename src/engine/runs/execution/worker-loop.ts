@@ -1,4 +1,5 @@
 import { readPreflight } from '../credits.js';
+import { callOrAborted } from '../../../platform/waiting/promises.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import type { Batch } from '../../batches/batch.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
@@ -242,7 +243,8 @@ export class WorkerLoop {
       if (stopped) return stopOfOthers(stopped);
       if (!claimOutput || (await claimOutput())) {
         const ready = batches.log.batches().filter(({ state }) => state.stage === 'ready');
-        if (await onPrepared(await readPreflight(client, ready, run))) {
+        const preflight = await readPreflight(client, ready, run);
+        if (await callOrAborted(() => onPrepared(preflight), run.signal)) {
           await store.others.record({ entry: 'approved' });
           return undefined;
         }

@@ -15,6 +15,7 @@ import type { ComparedRun } from '../options/run-options.js';
 import { noticed } from '../reporting/run-progress.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { optionName } from '../../../platform/text/sentence.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 
 /** A run whose list was read to its end. */
@@ -176,7 +177,8 @@ export async function isOfAccount(
   state: RunState,
   signal: AbortSignal,
 ): Promise<AccountMatch> {
-  if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
+  const account = await orAborted(client.keyFingerprint(run.seed), signal);
+  if (account === run.account) return 'same';
   const uuids = [{ batches: state.batches }, ...state.earlier]
     .flatMap(({ batches }) => [...batches.values()])
     .map((entry) => ('uuid' in entry.state ? entry.state.uuid : undefined))

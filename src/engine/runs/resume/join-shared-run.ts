@@ -1,11 +1,19 @@
 import { join } from 'node:path';
+import { orAborted } from '../../../platform/waiting/promises.js';
 import { checkHistoryService } from '../../plan/result-cache.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/file-system.js';
-import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
+import {
+  checkBeforeSending,
+  decisionsOf,
+  givenClient,
+  newRun,
+  openInTurn,
+  serviceOf,
+} from './new-run.js';
 import { keepBatches } from './earlier-results.js';
 import { reportBudget, SharedReplacement } from './replace-shared-run.js';
 import { collectLeft, planBesideOthers } from './launched-elsewhere.js';
@@ -86,13 +94,11 @@ export class SharedRun implements RunLocation {
   }
 
   async connect(): Promise<Client> {
-    const { client: given } = this.run;
-    const client =
-      typeof given === 'function' ? await given(join(this.scratch.path, 'service')) : given;
+    const client = await givenClient(this.run, join(this.scratch.path, 'service'));
     // In a store all runs of an account share one rate.
     const { baseUrl, intervalMs } = client;
     const account = async (salt: string): Promise<string> =>
-      `${await client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
+      `${await orAborted(client.keyFingerprint(salt), this.run.signal)} ${new URL(baseUrl).origin}`;
     this.#leavePace = client.shareRate(await this.store.joinPace({ account, intervalMs }));
     return client;
   }

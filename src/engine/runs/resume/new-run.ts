@@ -16,6 +16,7 @@ import type { ComparedRun, ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
+import { callOrAborted, orAborted } from '../../../platform/waiting/promises.js';
 
 /**
  * Begins a run, replacing the one in the journal, if any.
@@ -59,7 +60,7 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
     seed,
     startedAt: new Date(options.clock.wallNow()).toISOString(),
     service: serviceOf(client, options),
-    account: await client.keyFingerprint(seed),
+    account: await orAborted(client.keyFingerprint(seed), options.signal),
     ...decisionsOf(options),
     ...(options.deleteBatches === true && { deletes: true }),
     ...(batchName !== defaults.batchName && { batchName }),
@@ -130,6 +131,16 @@ export function reportBalance(
 ): void {
   if (!balance || run.onPrepared) return;
   for (const each of balanceNotices(batches, balance, run)) run.onProgress?.(noticed(each));
+}
+
+/** @param servicePath folder for the data of an in-process service */
+export async function givenClient(
+  { client, signal }: ResolvedRun,
+  servicePath: string,
+): Promise<Client> {
+  return typeof client === 'function'
+    ? callOrAborted(async () => client(servicePath), signal)
+    : client;
 }
 
 const lockedMs = 1000;

@@ -1,4 +1,5 @@
 import { isSentAgain } from '../../batches/batch-state.js';
+import { callOrAborted } from '../../../platform/waiting/promises.js';
 import { AddressesAtWork, noteStopped } from '../../history/planned-elsewhere.js';
 import { checkHistoryService } from '../../plan/result-cache.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
@@ -13,7 +14,7 @@ import {
   type PlannedInput,
   type PlanInputOptions,
 } from '../planning/plan-input.js';
-import { beginRun, checkBeforeSending, decisionsOf, serviceOf } from './new-run.js';
+import { beginRun, checkBeforeSending, decisionsOf, givenClient, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, keepCarried } from './earlier-results.js';
 import { collectLeft, paidSince, planBesideOthers, refusePaidSince } from './launched-elsewhere.js';
@@ -79,8 +80,7 @@ export class DirectoryRun implements RunLocation {
   }
 
   async connect(): Promise<Client> {
-    const { client } = this.run;
-    return typeof client === 'function' ? client(this.store.servicePath) : client;
+    return givenClient(this.run, this.store.servicePath);
   }
 
   /**
@@ -338,7 +338,7 @@ export class DirectoryRun implements RunLocation {
 /** Everything paid is safe by now: a failing callback becomes a warning. */
 async function beforeRemoval(run: ResolvedRun): Promise<void> {
   try {
-    await run.beforeRemoval?.();
+    await callOrAborted(() => run.beforeRemoval?.(), run.signal);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     run.onProgress?.(noticed(notice('before_removal_failed', { why })));

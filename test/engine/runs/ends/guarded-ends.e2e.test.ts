@@ -14,7 +14,7 @@ import type { RunProgress } from '../../../../src/engine/runs/reporting/run-prog
 import { run } from '../../../../src/engine/runs/run.js';
 import { streamRun } from '../../../../src/engine/runs/stream-run.js';
 import type { Service } from '../../../../src/service/index.js';
-import { caught } from '../../../client/test-client.js';
+import { caught, openClient } from '../../../client/test-client.js';
 import { withFolder, paidAddresses } from '../../../service/with-service.js';
 import { withClient } from '../../streams/harness/with-client.js';
 
@@ -248,4 +248,38 @@ describe('a source of a caller', () => {
     expect(await run({ ...settings(), source: own, sink })).toMatchObject({ rows: 1 });
     expect(await readFile(sink, 'utf8')).toContain('good@sluice.test,verified');
   });
+});
+
+describe('a function of a caller that never answers', () => {
+  it.each(['sink', 'onProgress', 'onPrepared', 'onSummary', 'client', 'apiKey'] as const)(
+    'does not keep an abort from ending the run, which goes on with the next call: %s',
+    async (which) => {
+      const stop = new AbortController();
+      const reason = new Error('that is enough');
+      const never = async (): Promise<never> => {
+        // What is called within its own call is not awaited yet.
+        setImmediate(() => stop.abort(reason));
+        return new Promise(() => {});
+      };
+      const given = { ...settings(), source };
+      const hanging = run({
+        ...given,
+        signal: stop.signal,
+        sink: which === 'sink' ? rowsSink(never) : join(folder, 'out.csv'),
+        ...(which === 'onProgress' && { onProgress: never }),
+        ...(which === 'onPrepared' && { onPrepared: never }),
+        ...(which === 'onSummary' && { onSummary: never }),
+        ...(which === 'client' && { client: never }),
+        ...(which === 'apiKey' && { client: openClient({ ...service, apiKey: never }) }),
+      });
+      await expect(hanging).rejects.toBe(reason);
+      const rows: object[] = [];
+      const sink =
+        which === 'sink' ? rowsSink((some) => void rows.push(...some)) : join(folder, 'out.csv');
+      const { rows: count } = await run({ ...given, sink });
+      expect(count).toBe(2);
+      if (which === 'sink') expect(rows).toHaveLength(2);
+      expect(await paidAddresses(service)).toHaveLength(2);
+    },
+  );
 });
