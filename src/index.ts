@@ -17,6 +17,8 @@ export type {
 } from './engine/streams/stream-options.js';
 export type { VerifyProgress } from './engine/streams/stream-options.js';
 export type { EnrichedRow, RowStream } from './engine/streams/enriched-row.js';
+export type { FailedReason } from './engine/batches/batch-state.js';
+export type { Open } from './contract/enums.js';
 export type { CountryChoice } from './engine/plan/plan.js';
 export type { ColumnChoice, ColumnOptions } from './engine/columns/column-layout.js';
 export { parseCountry } from './engine/addresses/country/parse-country.js';
@@ -62,6 +64,7 @@ export type { RunReportsOptions, StoppedOptions } from './report/report-options.
 export type { Advice } from './report/sentences/advice-catalogue.js';
 export type { Notice } from './platform/text/notices.js';
 export { abandonRun, type AbandonRunOptions } from './engine/runs/abandon-run.js';
+export type { Deletions } from './engine/batches/uploads/delete-uploads.js';
 export {
   estimateRun,
   type Estimate,
@@ -105,7 +108,7 @@ export {
   type SplitSinkOptions,
 } from './engine/runs/output/split-sink.js';
 export type { SuppressList } from './engine/runs/options/read-suppressed.js';
-export { verdicts, type Verdict } from './engine/results/outcome-table.js';
+export { verdicts, type Verdict, type Verification } from './engine/results/outcome-table.js';
 
 // Results of earlier runs
 export { History } from './engine/history/history.js';
@@ -115,6 +118,7 @@ export type { ResultHistory } from './engine/plan/result-cache.js';
 
 export { Client, type VerificationService } from './client/client.js';
 export type { ListQuery } from './client/batch-list.js';
+export type { ExportAnswer } from './client/http/response.js';
 export type { CallOptions } from './client/client-options.js';
 export type {
   FileParameters,
