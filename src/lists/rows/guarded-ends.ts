@@ -87,7 +87,7 @@ function guardedReading<Chunk extends RowChunk>(
 ): SourceReading<Chunk> {
   const chunks = refusing(reading.chunks[Symbol.asyncIterator](), refuse);
   return withMembers(refusing(reading, refuse), {
-    chunks: changedChunks(chunks, (chunk) => checkChunk(chunk, name)),
+    chunks: changedChunks(chunks, (chunk) => checkChunk(chunk, name, refuse)),
   });
 }
 
@@ -130,7 +130,7 @@ function checkReading<Chunk extends RowChunk>(
 }
 
 /** A chunk whose cells are checked when they are read. */
-function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
+function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string, refuse: Refuse): Chunk {
   const given: unknown = chunk;
   if (!isObject(given) || typeof Reflect.get(given, 'text') !== 'function') {
     throw broken(name, 'a chunk must be an object with a method chunk.text()');
@@ -139,9 +139,10 @@ function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
     if (Number.isSafeInteger(chunk[member]) && chunk[member] >= 0) continue;
     throw broken(name, `chunk.${member} must be a whole number of 0 or more`);
   }
-  return withMembers<RowChunk>(chunk, {
+  const read = refusing(chunk, refuse);
+  return withMembers<RowChunk>(read, {
     text(row, column) {
-      const cell: CellText | null = chunk.text(row, column);
+      const cell: CellText | null = read.text(row, column);
       if (typeof cell === 'string' || cell === undefined || cell === invalidText) return cell;
       const kind = cell === null ? 'null' : `a ${typeof cell}`;
       throw broken(
@@ -200,5 +201,6 @@ export function refuseRows(name: string, cause: unknown): never {
 }
 
 export function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : 'it failed';
+  if (cause instanceof Error) return cause.message;
+  return typeof cause === 'string' && cause !== '' ? cause : 'it failed';
 }

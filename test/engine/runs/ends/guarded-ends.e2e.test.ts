@@ -214,12 +214,21 @@ describe('a source of a caller', () => {
         throw gone;
       })(),
     });
-    for (const own of [closed, torn]) {
-      expect(await caught(run({ ...settings(), source: own, sink }))).toMatchObject({
-        code: 'input_unreadable',
-        message: expect.stringMatching(/ the cursor: the database went away$/) as string,
-        cause: gone,
-      });
+    const failing = () => {
+      throw gone;
+    };
+    const unread = ownSource(cells(failing));
+    // A writer of JSONL asks for values.
+    const unwritten = ownSource({ header: ['email'], chunks: [chunk({ value: failing })] });
+    const jsonl = join(folder, 'out.jsonl');
+    const { stateDir: _, ...ofStreams } = settings();
+    for (const begin of [
+      ...[closed, torn, unread].map((own) => async () => run({ ...settings(), source: own, sink })),
+      async () => run({ ...settings(), source: unwritten, sink: jsonl }),
+      async () => streamRun({ ...ofStreams, source: unread, sink: rowsSink(() => undefined) }),
+      async () => streamRun({ ...ofStreams, source: unwritten, sink: rowsSink(() => undefined) }),
+    ]) {
+      expect(await caught(begin())).toMatchObject({ code: 'input_unreadable', cause: gone });
     }
   });
 
@@ -266,7 +275,7 @@ describe('a function of a caller that never answers', () => {
         ...given,
         signal: stop.signal,
         sink: which === 'sink' ? rowsSink(never) : join(folder, 'out.csv'),
-        ...(which === 'onProgress' && { onProgress: never }),
+        ...(which === 'onProgress' && { onProgress: never as () => void }),
         ...(which === 'onPrepared' && { onPrepared: never }),
         ...(which === 'onSummary' && { onSummary: never }),
         ...(which === 'client' && { client: never }),
