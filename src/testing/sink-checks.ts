@@ -12,20 +12,20 @@ export interface SinkUnderTest {
   /** Makes a new sink for the same destination each time. */
   create(): Sink | Promise<Sink>;
   /**
-   * The destination's content: names and values of each row; nothing if it is empty. Values are compared as
-   * written: text, booleans, and null for empty ones.
+   * The destination's content: names and values of each row, none where it has no rows; `undefined` where there is
+   * no destination. Values are compared as written: text, booleans, and null for empty ones.
    */
   read(): Promise<readonly Row[] | undefined>;
   /**
    * Whether it distinguishes booleans from text, and empty text from null.
    * @default true
    */
-  readonly hasTypes?: boolean;
+  readonly hasTypes?: boolean | undefined;
   /**
    * Whether a writing is invisible until it is finished.
    * @default true
    */
-  readonly isWhole?: boolean;
+  readonly isWhole?: boolean | undefined;
 }
 
 const header = ['id', 'email', 'mobile', 'note'];

@@ -9,7 +9,7 @@ export interface SourceUnderTest {
   /** At least two rows: the text of each cell, `undefined` for an empty one. */
   readonly rows: readonly (readonly CellText[])[];
   /** Path of a file that does not exist yet; only for a source with `keep`. */
-  newPath?(): string | Promise<string>;
+  readonly newPath?: (() => string | Promise<string>) | undefined;
 }
 
 /**

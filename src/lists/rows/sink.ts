@@ -101,9 +101,9 @@ export interface OpenSinkOptions extends AddedCells {
    */
   addressOf?(chunk: RowChunk, row: number, column: number): string | undefined;
   /** The run that writes: the same for each process that resumes it. Absent where nothing is kept. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   /** Permissions of the input's file: a new file is no more open. Absent without one. */
-  readonly permissions?: FilePermissions;
+  readonly permissions?: FilePermissions | undefined;
   /** The reading of the rows: its header and the input's form. */
   readonly reading: SourceReading;
   /** Positions of the verified columns in the reading's header. */
@@ -112,18 +112,18 @@ export interface OpenSinkOptions extends AddedCells {
    * Whether it is a new list of chosen rows, without the lines above the input's header.
    * @default false
    */
-  readonly isNewList?: boolean;
+  readonly isNewList?: boolean | undefined;
   /**
    * The same with every column of the results, for decisions by columns that are not written. @default the
    * added ones
    */
-  readonly whole?: AddedCells;
+  readonly whole?: AddedCells | undefined;
   /** Called once for each column that becomes text. */
   readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
   /** Called with what keeps the writing waiting, or is not done as expected. */
   readonly onNotice?: (notice: Notice | string) => void;
   /** Ends long waits, with its reason; `abort()` is called after it in any case. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The output's columns, as far as known before anything is verified. */
@@ -134,14 +134,14 @@ export interface ColumnsToValidate extends Pick<
   /** For each verified column sample cells: results of every kind. */
   readonly samples: readonly (readonly (readonly OutputCell[])[])[];
   /** Options by which rows are left out. @default none: all rows are written */
-  readonly leftOutBy?: readonly string[];
+  readonly leftOutBy?: readonly string[] | undefined;
 }
 
 /** Checks rows before anything is paid for them. */
 export interface RowValidator {
   (chunk: RowChunk): void;
   /** All rows were seen. @throws like a writing */
-  readonly end?: () => Promise<void>;
+  readonly end?: (() => Promise<void>) | undefined;
 }
 
 /** A destination of rows. */
@@ -149,11 +149,11 @@ export interface Sink {
   /** Its name in messages, such as its path, without a password. */
   readonly name: string;
   /** Distinguishes it from other sinks of its name, by option: compared when a run is resumed. */
-  readonly decides?: Readonly<Record<string, string>>;
+  readonly decides?: Readonly<Record<string, string>> | undefined;
   /** Whether it reads the addresses of rows. @default false */
-  readonly readsAddresses?: boolean;
+  readonly readsAddresses?: boolean | undefined;
   /** Most rows that it accepts. @default any */
-  readonly maxRows?: number;
+  readonly maxRows?: number | undefined;
   /**
    * Fails early where a writing would fail late.
    *
@@ -243,7 +243,7 @@ export interface SinkWriting {
    * Whether written rows may be reused once the write has resolved.
    * @default false: they may be held until the writing ends
    */
-  readonly givesBack?: boolean;
+  readonly givesBack?: boolean | undefined;
   /** Takes the next rows, in order. @throws OutputError `output_failed` */
   write(rows: JoinedRows): Promise<void>;
   /** Completes the output: before that a sink that can hold it back shows nothing. */

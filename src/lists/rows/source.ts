@@ -21,7 +21,7 @@ export interface FoundFooter {
   readonly unit: 'line' | 'row';
   readonly count: number;
   /** The number of its first row in the sheet; absent for lines of text. */
-  readonly first?: number;
+  readonly first?: number | undefined;
 }
 
 /** Options of a reading. */
@@ -30,9 +30,9 @@ export interface OpenSourceOptions {
    * Ends the reading: `open`, or the next chunk, fails with its reason. Check it before each chunk, and pass
    * it to whatever waits.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Most rows that will be read: later ones need not be examined. @default all */
-  readonly rows?: number;
+  readonly rows?: number | undefined;
   /** Called for a header detected below other lines, before `wanted`. */
   onHeaderFound?(found: FoundHeader): void;
   /** Called for a footer detected below the last row, at the end. */
@@ -58,12 +58,12 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    * either.
    * @default false
    */
-  readonly isUnnamed?: boolean;
+  readonly isUnnamed?: boolean | undefined;
   /**
    * Whether there is no row to name the columns: the run's options give the header.
    * @default false
    */
-  readonly hasNoRows?: boolean;
+  readonly hasNoRows?: boolean | undefined;
   /**
    * Kinds of the columns, in order, where the source declares them; `undefined` for a column with a kind for
    * each cell.
@@ -71,14 +71,14 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    */
   readonly kinds?: readonly (Kind | undefined)[] | undefined;
   /** Names of columns whose cells have more digits in the source than are read. @default none */
-  readonly roundedColumns?: readonly string[];
+  readonly roundedColumns?: readonly string[] | undefined;
   /**
    * Identifies the storage of the columns' values: only rows of readings with the same one can be copied side
    * by side. Absent where none can be copied.
    */
   readonly storedForm?: string | undefined;
   /** Of several readings combined: the first, whose form an output takes over. */
-  readonly first?: SourceReading;
+  readonly first?: SourceReading | undefined;
   /** The rows, once; closing the iterator closes the reading. */
   readonly chunks: AsyncIterable<Chunk>;
   /** Identifies the content, after the last row was read; absent where the source's bytes are not available. */
@@ -90,7 +90,7 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
   /** Its name in messages, such as its path, without a password. */
   readonly name: string;
   /** Distinguishes it from other sources of its name, by option: compared when a run is resumed. */
-  readonly decides?: Readonly<Record<string, string>>;
+  readonly decides?: Readonly<Record<string, string>> | undefined;
   /** Only for a source that is a file: an output made of it must not be more open. */
   permissions?(): Promise<FilePermissions>;
   /**

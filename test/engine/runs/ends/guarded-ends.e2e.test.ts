@@ -275,10 +275,7 @@ describe('a function of a caller that never answers', () => {
         ...given,
         signal: stop.signal,
         sink: which === 'sink' ? rowsSink(never) : join(folder, 'out.csv'),
-        ...(which === 'onProgress' && { onProgress: never as () => void }),
-        ...(which === 'onPrepared' && { onPrepared: never }),
-        ...(which === 'onSummary' && { onSummary: never }),
-        ...(which === 'client' && { client: never }),
+        ...(which !== 'sink' && which !== 'apiKey' && Object.fromEntries([[which, never]])),
         ...(which === 'apiKey' && { client: openClient({ ...service, apiKey: never }) }),
       });
       await expect(hanging).rejects.toBe(reason);
