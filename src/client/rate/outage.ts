@@ -250,7 +250,10 @@ export function overdueError(
         ? `the limit of requests to ${host} lets nothing through`
         : `other requests to ${host} go first`;
   const left = waitMs > 0 ? `, for ${duration(Math.ceil(waitMs / 1000))} more` : '';
-  const within = timeoutMs > 0 ? `within ${duration(timeoutMs / 1000)}` : 'at once';
+  const within =
+    timeoutMs <= 0
+      ? 'at once'
+      : `within ${timeoutMs < 1000 ? `${timeoutMs} ms` : duration(timeoutMs / 1000)}`;
   return new DeadlineError(
     `${subject} could not be sent ${within}: ${reason}${left}${isFailure ? answerOf(cause) : ''}`,
     {

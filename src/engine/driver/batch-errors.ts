@@ -156,7 +156,11 @@ export function unpaidError(
   const has =
     balance === undefined ? `too few ${type} credits` : counted(balance, `${type} credit`);
   const words = isBare(status, serviceMessage) ? '' : `; the service says: ${serviceMessage}`;
-  return new ApiError(`the account has ${has}, this batch needs ${grouped(credits)}${words}`, {
+  const why =
+    balance !== undefined && balance >= credits
+      ? `the service refuses to launch a batch for lack of credits: it needs ${grouped(credits)}, and the account has ${has}`
+      : `the account has ${has}, this batch needs ${grouped(credits)}`;
+  return new ApiError(`${why}${words}`, {
     code,
     operation,
     status,

@@ -135,7 +135,7 @@ export async function verifyAddress(
   const call = { timeoutMs, maxRetries, graceMs };
   const answer = await shareCall(
     client,
-    JSON.stringify([request, call]),
+    JSON.stringify([type, read.key, targetCountry, call]),
     { signal, onSent },
     async (shared) => client.verifyUnit(request, { ...call, ...shared }),
   );

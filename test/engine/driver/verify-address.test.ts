@@ -234,8 +234,11 @@ describe('a single address', () => {
   it('that is asked for three times at once is paid once, and later again', async () => {
     const { service, client } = await withClient();
     const options = { client, email: 'good@sluice.test', country: 'US' } as const;
-    const ask = async (): Promise<unknown> => (await verifyAddress(options)).verification;
-    expect(await Promise.all([ask(), ask(), ask()])).toEqual(Array(3).fill('verified'));
+    const ask = async (email: string = options.email): Promise<unknown> =>
+      (await verifyAddress({ ...options, email })).verification;
+    expect(await Promise.all([ask(), ask(' GOOD@sluice.test'), ask()])).toEqual(
+      Array(3).fill('verified'),
+    );
     expect(await chargesOf(service)).toHaveLength(1);
     await ask();
     expect(await chargesOf(service)).toHaveLength(2);
