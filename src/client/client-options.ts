@@ -279,8 +279,9 @@ export interface CallOptions {
    */
   readonly sent?: Pick<UploadFile, 'open'> | undefined;
   /**
-   * Called when it changes whether the service may have carried out the request: `unknown`, or surely not (`no`). The
-   * reason of `signal` cannot say so: the last word holds also for a call that was aborted.
+   * Called with each attempt, and when it changes, with whether the service may have carried out the request:
+   * `unknown`, or surely not (`no`). The reason of `signal` cannot say so: the last word holds also for a call that
+   * was aborted.
    */
   readonly onSent?: ((sent: 'no' | 'unknown') => void) | undefined;
 }
