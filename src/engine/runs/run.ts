@@ -26,8 +26,8 @@ import type { RunLocation } from './resume/run-location.js';
 import { RunReplacedError } from '../stores/shared/store-protocol.js';
 import { notice } from '../../platform/text/notices.js';
 import type { Summary } from '../summary/summary.js';
-import { systemClock } from '../../platform/waiting/clock.js';
-import { CalledBack, callOrAborted } from '../../platform/waiting/promises.js';
+import { callDespiteAbort, systemClock } from '../../platform/waiting/clock.js';
+import { CalledBack } from '../../platform/waiting/promises.js';
 
 /**
  * Verifies all rows of a source and writes them, enriched, to a sink. Durable: after a kill at any moment the
@@ -68,10 +68,10 @@ export async function run<From extends SourceInput, Given = unknown>(
     onProgress: store ? rows.note : onProgress,
     // Before the run is over: if a callback failed, the same call reports the summary again and pays nothing.
     onSummary: async (summary) =>
-      callOrAborted(async () => {
+      callDespiteAbort(async () => {
         await options.onSummary?.(summary);
         await calledBack.settled();
-      }, options.signal),
+      }, options),
   });
   await checkSink(found.sink, countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));

@@ -131,6 +131,38 @@ export async function beforeDeadline<Result>(
   }
 }
 
+const lastWaitMs = 5000;
+
+/**
+ * Calls what a caller has given for the end of the work: an abort ends nothing any more, but a function that never
+ * answers does not keep the work beyond some seconds.
+ *
+ * @throws the signal's reason, then
+ */
+export async function callDespiteAbort(
+  call: () => unknown,
+  {
+    signal,
+    clock = systemClock,
+  }: { readonly signal?: AbortSignal | undefined; readonly clock?: Clock | undefined },
+): Promise<void> {
+  const over = new AbortController();
+  let forget = (): void => undefined;
+  const late = new Promise<unknown>((resolve) => {
+    forget = onAbort(signal, resolve);
+    if (signal?.aborted === true) resolve(signal.reason);
+  }).then(async (reason) => {
+    await clock.sleep(lastWaitMs, over.signal);
+    throw reason;
+  });
+  try {
+    await Promise.race([(async () => call())(), late]);
+  } finally {
+    forget();
+    over.abort(notAwaited);
+  }
+}
+
 export function systemRandom(): number {
   return randomInt(2 ** 32) / 2 ** 32;
 }

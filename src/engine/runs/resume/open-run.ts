@@ -1,5 +1,5 @@
 import { isSentAgain } from '../../batches/batch-state.js';
-import { callOrAborted } from '../../../platform/waiting/promises.js';
+import { callDespiteAbort } from '../../../platform/waiting/clock.js';
 import { AddressesAtWork, noteStopped } from '../../history/planned-elsewhere.js';
 import { checkHistoryService } from '../../plan/result-cache.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
@@ -338,7 +338,7 @@ export class DirectoryRun implements RunLocation {
 /** Everything paid is safe by now: a failing callback becomes a warning. */
 async function beforeRemoval(run: ResolvedRun): Promise<void> {
   try {
-    await callOrAborted(() => run.beforeRemoval?.(), run.signal);
+    await callDespiteAbort(() => run.beforeRemoval?.(), run);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     run.onProgress?.(noticed(notice('before_removal_failed', { why })));

@@ -14,6 +14,7 @@ import type { RunProgress } from '../../../../src/engine/runs/reporting/run-prog
 import { run } from '../../../../src/engine/runs/run.js';
 import { streamRun } from '../../../../src/engine/runs/stream-run.js';
 import type { Service } from '../../../../src/service/index.js';
+import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { caught, openClient } from '../../../client/test-client.js';
 import { withFolder, paidAddresses } from '../../../service/with-service.js';
 import { withClient } from '../../streams/harness/with-client.js';
@@ -273,6 +274,7 @@ describe('a function of a caller that never answers', () => {
       const given = { ...settings(), source };
       const hanging = run({
         ...given,
+        clock: createFastClock(),
         signal: stop.signal,
         sink: which === 'sink' ? rowsSink(never) : join(folder, 'out.csv'),
         ...(which !== 'sink' && which !== 'apiKey' && Object.fromEntries([[which, never]])),
