@@ -80,6 +80,11 @@ export class KeyRing {
     return !this.latest.equals(refused);
   }
 
+  /** Whether a key is asked for, and not given yet. */
+  get isAsked(): boolean {
+    return this.#asked !== undefined;
+  }
+
   redact(text: string): string {
     const redacted = this.#latest?.redact(text) ?? text;
     return this.#before?.redact(redacted) ?? redacted;

@@ -96,7 +96,7 @@ export class Requests {
       };
       const permit = await this.#inTime(
         request,
-        { call, untilMs, latest, sent },
+        { call, untilMs, latest, sent, keys },
         async (within) => {
           if (keys) await orAborted(keys.get(), within);
           return this.#scheduler.acquire({ ...turn, signal: within });
@@ -172,7 +172,9 @@ export class Requests {
       untilMs,
       latest,
       sent,
+      keys,
     }: {
+      readonly keys: KeyRing | undefined;
       readonly call: CallOptions;
       readonly untilMs: number;
       readonly latest: unknown;
@@ -195,6 +197,7 @@ export class Requests {
         last: latest instanceof Error ? latest : undefined,
         sent,
         failing,
+        lacksKey: keys?.isAsked === true,
         waitMs: waitLeftMs(),
         isPaused: isPaused(),
       });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DeadlineError } from '../../src/platform/errors/errors.js';
 import { ApiError } from '../../src/platform/errors/service-errors.js';
 import { canaryKey, caught, createTestClient, eventually, uuid } from './test-client.js';
-import { TestClock } from '../../src/testing/test-clock.js';
+import { createFastClock, TestClock } from '../../src/testing/test-clock.js';
 import { sendJson, startServer } from './test-server.js';
 
 const unit = { type: 'email', email: 'ana.silva@mail.example' };
@@ -76,6 +76,20 @@ describe('a call with a limit of its own', () => {
     expect(next).toMatchObject({ code: 'deadline_exceeded', sent: 'no' });
     expect(next.retryAfterMs).toBeGreaterThan(1000);
     expect(server.seen).toHaveLength(1);
+  });
+
+  test('says that it waits for the key', async () => {
+    const apiKey = async (): Promise<string> => new Promise(() => {});
+    const client = createTestClient('https://service.invalid', {
+      apiKey,
+      clock: createFastClock(),
+    });
+    const error = await caught(client.credits({ timeoutMs: 1000 }));
+    expect(error).toMatchObject({
+      code: 'deadline_exceeded',
+      sent: 'no',
+      message: expect.stringMatching(/\bapiKey\b/) as string,
+    });
   });
 
   test('says how long the client pauses after a 429 that does not', async () => {

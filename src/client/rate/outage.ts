@@ -233,6 +233,8 @@ export function overdueError(
     readonly last: Error | undefined;
     readonly sent: 'no' | 'unknown';
     readonly failing: Error | undefined;
+    /** Whether the function that gives the key has not answered. */
+    readonly lacksKey: boolean;
     /** How long nothing is sent: during a pause, or as a limit of requests spaces them. */
     readonly waitMs: number;
     /** Whether the service asked for a pause, or is away. */
@@ -248,7 +250,9 @@ export function overdueError(
       ? describeFailure(baseUrl, cause)
       : waitMs > 0
         ? `the limit of requests to ${host} lets nothing through`
-        : `other requests to ${host} go first`;
+        : call.lacksKey
+          ? 'the function apiKey has not answered'
+          : `other requests to ${host} go first`;
   const left = waitMs > 0 ? `, for ${duration(Math.ceil(waitMs / 1000))} more` : '';
   const within =
     timeoutMs <= 0
