@@ -85,8 +85,10 @@ export function refuseFile(path: string, error: unknown): void {
   );
 }
 
+const recalledName = 'recalled';
+
 export function recalledPathIn(path: string): string {
-  return join(path, 'recalled');
+  return join(path, recalledName);
 }
 
 /** The journal of a run that is being dropped. */
@@ -123,11 +125,14 @@ export async function refuseRemains(files: FileSystem, path: string): Promise<vo
 /** The journal is gone: a run must not fail for what is left, or it would be paid again. */
 export async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   try {
-    // The journal goes first: should a power cut restore it, the files that it names are missing.
-    await syncDirectory(files, path);
-    await files.rm(recalledPathIn(path), { force: true });
-    // The lock goes last: it marks what is left as Sluice's.
-    await syncDirectory(files, path);
+    // Whoever is killed here pays for all again, but for a run with a history: without one nothing is waited for.
+    if ((await files.readdir(path)).includes(recalledName)) {
+      // The journal goes first: should a power cut restore it, the files that it names are missing.
+      await syncDirectory(files, path);
+      await files.rm(recalledPathIn(path), { force: true });
+      // The lock goes last: it marks what is left as Sluice's.
+      await syncDirectory(files, path);
+    }
     await files.rm(path, { recursive: true, force: true });
   } catch {
     // The next run takes the directory as it is.
@@ -137,7 +142,7 @@ export async function removeEmpty(files: FileSystem, path: string): Promise<void
 /** Removes everything but the lock, the journal, and what its plan is compared with. */
 export async function clear(files: FileSystem, path: string): Promise<void> {
   for (const name of await files.readdir(path)) {
-    if (name === 'journal' || name === droppedName || name === 'lock' || name === 'recalled')
+    if (name === 'journal' || name === droppedName || name === 'lock' || name === recalledName)
       continue;
     await files.rm(join(path, name), { recursive: true, force: true });
   }

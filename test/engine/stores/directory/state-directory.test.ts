@@ -67,6 +67,7 @@ describe('StateDirectory', () => {
     await store.record({ ...runEntry, id: 'fedcba9876543210' });
     expect((await readRunState(systemFiles, path))?.run?.id).toBe('fedcba9876543210');
     removed.length = 0;
+    await writeFile(join(path, 'recalled'), '');
     await store.remove();
     expect(removed.slice(-3)).toEqual(['journal', 'recalled', 'run']);
     expect(removed.indexOf('results')).toBeLessThan(removed.indexOf('journal'));
@@ -98,10 +99,25 @@ describe('StateDirectory', () => {
     const firstSync = calls.indexOf('sync run');
     expect(firstSync).toBeGreaterThan(calls.indexOf('openLocked lock'));
     expect(firstSync).toBeLessThan(calls.indexOf('mkdir batches'));
+    await writeFile(join(path, 'recalled'), '');
     await store.remove();
     const removed = calls.slice(calls.indexOf('rm recalled'));
     expect(removed.indexOf('sync run')).toBeGreaterThan(0);
     expect(removed.indexOf('sync run')).toBeLessThan(removed.indexOf('rm run'));
+  });
+
+  it('is gone at once behind the journal of a run without a history, which would be paid for again', async () => {
+    const calls: string[] = [];
+    const files = watchedFiles((call) => void calls.push(call));
+    const store = await StateDirectory.open(files, path, { fresh: false });
+    await store.record(runEntry);
+    await store.clear();
+    await store.remove();
+    expect(calls.slice(calls.indexOf('rm journal'))).toEqual([
+      'rm journal',
+      'readdir run',
+      'rm run',
+    ]);
   });
 
   it('is no folder that holds something else, whatever it is notified', async () => {
