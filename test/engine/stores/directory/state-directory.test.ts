@@ -117,6 +117,7 @@ describe('StateDirectory', () => {
       'rm journal',
       'readdir run',
       'rm run',
+      'close lock',
     ]);
   });
 
